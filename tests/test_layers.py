@@ -40,23 +40,23 @@ MOST = {
     "api": (295, 1),
     "arrow": (54, 1),
     "audit": (8_516, 30),
-    "cli": (5_850, 21),
-    "core": (2_898, 15),
-    "document": (2_695, 11),
+    "cli": (5_927, 21),
+    "core": (2_899, 15),
+    "document": (2_709, 11),
     "encodings": (1_855, 6),
     "formats": (15_749, 52),
     "inventory": (2_069, 7),
-    "mirror": (7_118, 19),
+    "mirror": (7_141, 19),
     "rewriting": (2_572, 10),
     "rules": (6_256, 20),
-    "run": (8_522, 28),
+    "run": (8_541, 28),
     "spark": (248, 1),
     "tables": (1_236, 7),
     "trees": (838, 3),
     "urls": (2_401, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_441  # lines
+MOST_TESTS = 47_509  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

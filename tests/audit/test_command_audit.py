@@ -92,7 +92,7 @@ ADVICE: list[tuple[dict[str, str], list[str], list[str]]] = [  # more files, opt
             "same-url",
             "warning: {0}/m.csv:2: map: this line cannot be read: it has no target: /b.html",
             "warning: {0}/m.csv: map: 2 more: the table rules of an output has all",
-            "unused-exclude: no name matches 'index': a glob is for a whole name, as '*index*'",
+            "unmet: no name matches 'index': a glob is for a whole name, as '*index*'",
             "broken: Not there: http://ext.example/gone (status 404) (1 link on 1 page)",
         ],
     ),
@@ -106,7 +106,7 @@ def test_what_is_odd_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         given = [option.format(folder) for option in options]
         out, err = printed(capsys, folder / "new", "--url", NEW, "--old-url", OLD, *given)
         assert [text for text in texts if text.format(folder) not in out + err] == []
-        assert err.count("unused-exclude: ") == ("--exclude" in options)
+        assert err.count("unmet: ") == ("--exclude" in options)
 
 
 def test_sites_without_a_common_url_get_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

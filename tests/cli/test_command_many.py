@@ -160,6 +160,52 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     ]
 
 
+def test_a_url_of_a_page_for_a_folder_is_questioned(absolve: Runner, tmp_path: Path) -> None:
+    site = written(tmp_path / "site", {"a.html": "<a href=x>"})
+    for url, folder in (("http://h/a/index.HTML", "http://h/a/"), ("http://h/p.php", "http://h/")):
+        for command in (["links"], ["check"], ["audit", "--old", site, "--old-url", url], ["mirror", "-o", tmp_path / "m"]):
+            assert absolve(*command, site, "--url", url).err.count(f" and {url} the URL of a page: did you mean {folder}?") == 1
+        assert "page-url" not in absolve("links", site, "--url", folder).err
+    for other in ("http://h.html", "http://h.html/", "http://h/v1.0", "http://h/html"):
+        assert "page-url" not in absolve("links", site, "--url", other).err
+    assert "page-url" not in absolve("links", site / "a.html", "--url", "http://h/a.html").err
+
+
+def test_a_name_with_a_blank_that_is_not_quoted_is_recognized(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(written(tmp_path, {"a.html": "", "My Saved Pages/a.html": "", "Pages": ""}))
+    done = absolve("rewrite", "a.html", "My", "Saved", "Pages/a.html", "-o", "out")
+    assert done.status == 2
+    assert done.err.startswith("error: usage: My and Saved and Pages/a.html do not exist, but 'My Saved Pages/a.html' does\n")
+    assert "hint: quote the name: 'My Saved Pages/a.html'\n" in done.err
+    assert absolve("links", "a.html", "Pages").status == 0
+
+
+UNMET = {  # command and options -> the notes about those that met nothing, and no other
+    "rewrite site -o out --kind image": ["empty-selection: no link is selected by --kind image"],
+    "rewrite site -n --kind navigation,image": [],
+    "rewrite site -o out --remap http://h/=http://n/ --remap http://o/=http://n/ --unwrap wayback": [
+        "--unwrap: unmet: no link matches 'wayback'", "--remap: unmet: no link matches 'http://o/=http://n/'",
+    ],
+    "rewrite site --in-place --exclude b": ["--exclude: unmet: no name matches 'b': a glob is for a whole name, as '*b*'"],
+    "links site --include *.html --include *.htm": ["--include: unmet: no name matches '*.htm'"],
+    "documents site --include *.htm": ["site: no-input: no file in it is selected by --include '*.htm'"],
+    "mirror site -o made --include *.html --include d/ --exclude *.htm": ["--exclude: unmet: no name matches '*.htm'"],
+    "check site --fix --exclude *.htm": ["--exclude: unmet: no name matches '*.htm'"],
+    "mirror site -n --include *.html --exclude *.htm": ["--exclude: unmet: no name matches '*.htm'"],
+    "mirror site -o none --include *.htm": ["--include: unmet: no name matches '*.htm'", "none: no-document: "],
+}  # fmt: skip
+
+
+def test_an_option_that_meets_nothing_is_named(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command, notes in UNMET.items():
+        written(tmp_path, {"site/a.html": "<a href=x>", "site/d/c.html": "<a href=../A.html>"})
+        lines = absolve(*command.split(), "--url", "http://h/").err.splitlines()
+        found = [line.partition(": ")[2] for line in lines if line.startswith(("note: ", "warning: ", "error: "))]
+        assert len(found) == len(notes), (command, found)
+        assert all(map(str.startswith, found, notes)), (command, found)
+
+
 @pytest.mark.parametrize(("option", "row"), [
     ("--url-map=", "a.html,mailto:a@b"), ("--url-map=", "a.html,b.html"), ("--remap=@", r"http://h/(.*),/new/\1,regex"),
     ("--remap=@", "http://a,http://b,exact,more"), ("--remap=@", "a,http://b"), ("--remap=@", "(,http://b,regex"),

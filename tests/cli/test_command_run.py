@@ -53,14 +53,21 @@ def test_quiet_prints_only_failures(absolve: Runner) -> None:
 
 def test_what_many_inputs_share_is_one_message_with_a_count_and_a_hint(absolve: Runner, site: Path) -> None:
     (site / "b.html").unlink()  # two are left
-    second, hint = absolve("links", "site").err.splitlines()[1:]  # the place of one more name is taken by the name
+    counted = "warning: no-base: no URL is known for {} pages: {} in ./{} (--verbose lists all)"
+    assert absolve("links", "site").err.splitlines() == [counted.format(2, 2, ""), HINT]
+    second = absolve("links", "site/a.html", "site/c.html").err.splitlines()[1]  # the place of the count has the name
     assert second.startswith("warning: site/c.html: no-base: ")
-    assert hint == HINT
     for number in range(20):
         (site / f"{number}.html").write_bytes(PAGE)
+    assert absolve("links", *sorted(site.glob("*.html"))).err.splitlines()[1:] == ["warning: no-base: 21 more inputs (--verbose lists all)", HINT]
+    written(site, {"b/c/d.html": '<link rel="canonical" href="http://h/d"><a href="e">'})
     first, *rest = absolve("links", "site").err.splitlines()
-    assert first.startswith("warning: site/0.html: no-base: no base URL is known: ")
-    assert rest == ["warning: no-base: 21 more inputs (--verbose lists all)", HINT]
+    assert first == counted.format(23, 22, ", 1 in b/")
+    assert rest[0].startswith("hint: 1 of them has a canonical link")
+    assert rest[0].endswith(": absolve documents site --columns document,canonical -o urls.csv, then --url-map urls.csv")
+    absolve("documents", "site", "--columns", "document,canonical", "-o", "urls.csv")
+    assert absolve("links", "site", "--url-map", "urls.csv").err.splitlines() == [counted.format(22, 22, ""), HINT]
+    (site / "b/c/d.html").unlink()
     done = absolve("links", "site", "--verbose")
     assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
 

@@ -115,7 +115,7 @@ def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(tmp_path: P
         lines = [line for line in capsys.readouterr().err.splitlines() if ": no-base: no URL is known: " in line]
         assert [line.partition(": no-base")[0].rpartition("/")[2] for line in lines] == expected
     assert main(command) == 0
-    assert capsys.readouterr().err.count("warning: no-base: 2 more inputs") == 1
+    assert capsys.readouterr().err.count("warning: no-base: no URL is known for 3 pages: 3 in ./ (") == 1
 
 
 def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:

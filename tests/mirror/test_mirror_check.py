@@ -83,6 +83,21 @@ def test_files_are_compared_with_the_map(tmp_path: Path) -> None:
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 1
 
 
+def test_the_faults_of_a_page_with_one_cause_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = "".join(f"<a href=/x{number}>" for number in range(9)) + "<a href=/x0><a href=b.html#n>"
+    written(tmp_path / "saved", {"a.html": saved.encode(), "b.html": b"<a href='i t.html'>", "h.example/index.html": b""})
+    assert main(["mirror", str(tmp_path / "saved"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    capsys.readouterr()
+    lines: dict[str, list[str]] = {}
+    for option in ("", "-v", "-q", "--format=json"):
+        assert main(["mirror", "--check", str(tmp_path / "m"), *filter(None, [option])]) == 1
+        lines[option] = capsys.readouterr().out.splitlines()
+    shared = "_/a.html: dead: 10 links to missing files (no URL is known for the page): '/x0', '/x1' and 7 more"
+    assert [line for line in lines[""] if ": dead: " in line] == [shared, "_/b.html:1:10: dead: 'i t.html' leads to no file"]
+    assert len([line for line in lines["-v"] if ": dead: " in line]) == len([line for line in lines["--format=json"] if '"dead"' in line]) == 11
+    assert lines["-q"] == [line for line in lines[""] if ": dead: " in line or ": fragment: " in line]
+
+
 def test_files_that_nothing_reaches_are_named_and_are_no_failure(tmp_path: Path) -> None:
     root = written(tmp_path / "m", {"index.html": b"<a href=a.html>", "a.html": b"<a href=a.html>", "lost.txt": b""})
     assert codes(root) == [("lost.txt", "unreached")]

@@ -214,17 +214,17 @@ def _fix(connection: Any, options: Options, found: Sites, folder: str, report: R
     work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
     if options.diff:
         work = partial(compared, partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)), how)
-    jobs = _jobs(path, options, found, report)
+    jobs = _jobs(path, options, found)
     with closing(published(how, work, jobs, own, report, str)) as changes:
         for _ in changes:
             pass
     return not options.diff
 
 
-def _jobs(path: str, options: Options, found: Sites, report: Report) -> Iterator[Job]:
+def _jobs(path: str, options: Options, found: Sites) -> Iterator[Job]:
     wanted = repair.documents(path)
     seen: set[str] = set()
-    for input_ in sites.site_inputs(options, found, load.NEW, many.run_context(options, report), follow=False):
+    for input_ in sites.site_inputs(options, found, load.NEW, many.run_context(options, many.silent()), follow=False):
         if shown(input_.name) in wanted and input_.name not in seen:
             seen.add(input_.name)
             yield Job(input_._replace(within=WHOLE))

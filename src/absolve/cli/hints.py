@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache, reduce
-from itertools import islice
+from itertools import combinations, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
@@ -77,6 +77,13 @@ _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
 }
 
 
+def use_canonical(number: int, roots: Sequence[str]) -> str:
+    """Return the hint for pages without a URL, of which some have a canonical link; or ""."""
+    command = f"absolve documents {' '.join(map(quote, roots))} --columns document,canonical -o urls.csv"
+    has = "1 of them has" if number == 1 else f"{number:,} of them have"
+    return f"{has} a canonical link, which --url-map takes: {command}, then --url-map urls.csv" if number else ""
+
+
 def is_url(name: str) -> bool:
     """Return whether the name of an input is a URL, for example `https://example.com/`."""
     return name[:8].lower().startswith(("http://", "https://", "ftp://"))
@@ -90,6 +97,26 @@ def check_no_url(name: str, command: str) -> None:
         raise UsageError(f"{in_short(name)}: only URLs of http and https are asked for", fetched(name, command))
     if command not in option_table.ON_LINE.split():
         raise UsageError(f"{in_short(name)} is a URL, and absolve {command} reads files only", fetched(name, command))
+
+
+def folder_of_page(url: str) -> str:
+    """Return the folder of a URL that ends like a page: for example, `http://h/a/` for `http://h/a/b.html`; or ""."""
+    found = _PAGE.fullmatch(url)
+    return found[1] if found is not None else ""
+
+
+_PAGE: Final = re.compile(r"(https?://[^/]+/(?:.*/)?)[^/]+\.(?:[xs]?html?|xht|php\d?|aspx?|jspx?|cgi)", re.IGNORECASE)
+
+
+def check_quoted(names: Sequence[str]) -> None:
+    """Raise UsageError for a name with blanks that was not quoted: `Saved` and `Pages`, where `Saved Pages` exists."""
+    for start, end in combinations(range(min(len(names), _WORDS) + 1), 2):
+        words = names[start:end]
+        if len(words) > 1 and os.path.lexists(name := " ".join(words)) and not any(map(os.path.lexists, words)):
+            raise UsageError(f"{' and '.join(words)} do not exist, but {name!r} does", f"quote the name: {quote(name)}")
+
+
+_WORDS: Final = 12  # inputs that may be parts of one name
 
 
 def fetched(url: str, command: str = "links") -> str:

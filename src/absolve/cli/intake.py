@@ -118,10 +118,11 @@ def names(options: Options) -> list[str]:
     if options.from_ is not None and not options.inputs:
         return []
     found = options.inputs or [sources.STDIN]
-    for name in found:
-        if "://" in name:
-            from absolve.cli import hints
+    if len(found) > 1 or "://" in found[0]:
+        from absolve.cli import hints  # one file needs none
 
+        hints.check_quoted(found)
+        for name in found:
             hints.check_no_url(name, options.command)  # for a command without requests
     if [*found, options.from_].count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
@@ -144,11 +145,18 @@ def found(options: Options, report: Report, *, follow: bool = True, selects: boo
     Raise UsageError for options that do not fit the inputs.
     """
     input_names = names(options)
+    report.roots = list(filter(inputs.is_many, input_names))
     globs = make_globs(options, report.totals) if selects else Globs(hidden=options.hidden)
-    if (globs.include or globs.exclude) and not any(map(inputs.is_many, input_names)):
+    if (globs.include or globs.exclude) and not report.roots:
         raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_many, input_names)) and set("?#") & set(options.url):
+    if options.url is not None and report.roots and set("?#") & set(options.url):
         raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
+    if options.url is not None and report.roots:
+        from absolve.cli import hints
+
+        if above := hints.folder_of_page(options.url):
+            text = f"{report.roots[0]} is a folder, and {in_short(options.url)} the URL of a page"
+            report.note("page-url", f"{text}: did you mean {above}?")
     met: set[str] = set()
     by_path, lines = url_map(options)
     if lines and options.url_map is not None:

@@ -89,8 +89,8 @@ def run(
                 done.failed = len(report.failures)
                 clock.tick(done)
                 report.took(clock.seconds)
-    if options.verbose:
-        for diagnostic in report.totals.unmet():
+    for diagnostic in chain.from_iterable(table.unmet() for table in report.totals.tables):
+        if options.verbose or diagnostic.line is None:
             report.aside(diagnostic)
     report.rest()
     done.failed = len(report.failures)
@@ -134,14 +134,19 @@ def _total(options: Options, seconds: float = inf) -> int | None:
     """Return the number of inputs; None if counting takes longer than `seconds`, or for a list, which may be a pipe."""
     if options.from_ is not None:
         return None
-    silent = Report()
-    silent.quiet = True
     end = time.monotonic() + seconds
     number = 0
-    for number, _ in enumerate(intake.found(options, silent, follow=not options.in_place), 1):  # noqa: B007
+    for number, _ in enumerate(intake.found(options, silent(), follow=not options.in_place), 1):  # noqa: B007
         if time.monotonic() > end:
             return None
     return number
+
+
+def silent() -> Report:
+    """Return a report that prints only failures, for a folder that is read once more."""
+    report = Report()
+    report.quiet = True
+    return report
 
 
 def _processes(

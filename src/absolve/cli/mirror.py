@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -73,13 +74,15 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
         Equivalences.from_words(options.same),
-        intake.make_globs(options, report.totals),
+        globs := intake.make_globs(options, report.totals),
+        unmet=set() if report.totals.globs else {*globs.include, *globs.exclude},
     )
     reading = intake.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     report.quiet, report.verbose = options.quiet, options.verbose
 
     def done(working: maps.Working) -> None:
+        globs.report_unmet(choice.unmet, report.aside)
         report.rest()
         _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
@@ -98,6 +101,7 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         )
         if options.output is None or options.dry_run:
             _dry(making.chosen(job), options, report)
+            globs.report_unmet(choice.unmet, report.aside)
         else:
             making.into(options.output, job, many.run_context(options, report), done)
 
@@ -188,17 +192,17 @@ def _dry(job: making.Job, options: Options, report: Report) -> None:
     print(f"{printable.number(held, 'document')}, {printable.number(others, 'other URL')}", file=sys.stderr)
 
 
-def _faults(folder: Path, checker: Checker, *, browser: bool) -> Iterator[Diagnostic]:
-    """Yield the faults of a mirror, and with `browser` the faults that a browser finds in its pages."""
+def _faults(folder: Path, checker: Checker, counts: Counter[str], *, browser: bool) -> Iterator[Diagnostic]:
+    """Yield the faults of a mirror, with `browser` also those that a browser finds in its pages, and count them."""
     from absolve.mirror.check import opened
 
-    yield from checker.faults()
-    if browser:
-        yield from opened(folder, checker.pages)
+    for fault in chain(checker.faults(), opened(folder, checker.pages) if browser else ()):  # the pages it has read
+        counts[fault.code] += 1
+        yield fault
 
 
 def _check(folder_name: str, options: Options, report: Report) -> None:
-    """Print a line for each fault of a mirror, also by another tool, and the counts."""
+    """Print a line for each page and cause of faults in any tool's mirror, or for each fault (-v), and the counts."""
     if options.inputs:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
     folder = Path(folder_name)
@@ -211,9 +215,11 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
 
     checker = Checker(folder, intake.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
+    shown: Counter[str] = Counter()
     with terminal.json_array(options) as add:
-        for fault in _faults(folder, checker, browser=options.open):
-            counts[fault.code] += 1
+        faults = _faults(folder, checker, counts, browser=options.open)
+        for fault in faults if add is not None or options.verbose else checker.causes(faults):
+            shown[fault.code] += 1
             if add is not None:
                 add(terminal.diagnostic_json(fault))
             elif not options.quiet or fault.code in WRONG:
@@ -223,6 +229,7 @@ def _check(folder_name: str, options: Options, report: Report) -> None:
         listed = ", ".join(words.count_faults(*count) for count in sorted(counts.items())) or "nothing is wrong"
         if checker.lacking is not None and checker.lacking.missing:
             listed += f"; {', '.join(words.lacking(checker.lacking))}"
+        listed += "; --verbose lists each" if shown != counts else ""
         name = printable.printable(folder_name)
         looked_at = f"{printable.number(checker.files, 'file')}, {printable.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

@@ -90,11 +90,14 @@ def _files(options: Options) -> FolderFiles:
 def _remapping(options: Options, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Change, Remapping, parse
 
-    changes = [Change("", name, "preset") for name in _option_words("unwrap", options)]
+    presets = _option_words("unwrap", options)
+    changes = [Change("", name, "preset") for name in presets]
+    given: dict[int, str] = {}  # rules of --remap FROM=TO
     captures: Captures | None = None
     places: dict[int, tuple[str, int]] = {}
     for text in options.remap:
         if not text.startswith("@"):
+            given[len(changes)] = text
             changes.append(parse(text))
             continue
         data = _read(text[1:])
@@ -107,6 +110,9 @@ def _remapping(options: Options, totals: Totals | None) -> Policy:
                 totals.tables.append(Table(text[1:], "link", numbered, totals.rules))
             places |= {number: (text[1:], line) for number, line in numbered.items()}
             changes += lines.values()
+    if totals is not None and not options.resume:
+        of_options = ("--unwrap", dict(enumerate(presets))), ("--remap", given)
+        totals.tables += (Table(name, "link", rules, totals.rules) for name, rules in of_options)
     keeps = options.form in KEEPING
     if options.mentions and not any(change.how in {"prefix", "exact"} for change in changes):
         raise UsageError("--mentions needs --remap with a rule for a URL")

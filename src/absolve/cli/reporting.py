@@ -27,6 +27,7 @@ from absolve.core.errors import (
     OUT_OF_MEMORY,
     READ_APART,
     RECORDED,
+    UNMET,
     UNREAD_PART,
     Diagnostic,
     DocumentError,
@@ -34,6 +35,7 @@ from absolve.core.errors import (
     internal,
 )
 from absolve.core.printable import number
+from absolve.document.reporting import NAMES_ITSELF
 from absolve.inventory import COMPANION
 from absolve.run.folders import Globs
 from absolve.run.results import BytesRead, Counts, HostsLeft, LinkCounts, Mentioned
@@ -84,18 +86,22 @@ class InputCount:
         self.level = level_
         self.inputs = self.shown = 0
         self.hidden: list[Diagnostic] = []  # the first two
+        self.folders: Counter[str] = Counter()  # of inputs without a URL
+        self.canonical = 0  # such inputs with a canonical link
         self._is_shown = False
         self._last: str | None = None
         self._seen: set[Diagnostic] = set()  # of the last one
 
-    def add(self, input_: str, diagnostic: Diagnostic, *, verbose: bool) -> bool:
+    def add(self, input_: str, diagnostic: Diagnostic, folder: str, *, verbose: bool) -> bool:
         """Count a diagnostic and return whether to print it.
 
         Repetitions, as in each part of an archive, are not printed. Unless `verbose`, a code that many inputs share and
-        that one option mends is printed once, any other code for the first 20 inputs.
+        that one option mends is printed once, or counted for its `folder`, any other code for the first 20 inputs.
         """
         if input_ != self._last:
             self.inputs += 1
+            self.folders.update([folder] if folder else ())
+            self.canonical += bool(folder) and NAMES_ITSELF in diagnostic.text
             self._last = input_
             self._is_shown = False
             self._seen.clear()
@@ -105,7 +111,7 @@ class InputCount:
             self._seen.add(diagnostic)
         from absolve.cli import hints
 
-        most = 1 if diagnostic.code in hints.SHARED else _NAMED
+        most = 0 if folder else 1 if diagnostic.code in hints.SHARED else _NAMED
         shows = verbose or self.inputs <= most
         if shows and not self._is_shown:
             self.shown += 1
@@ -135,8 +141,9 @@ class Report:
         self.totals = Totals()
         self.skipped: Counter[str] = Counter()  # by code
         self.names: dict[str, str] = {}  # the URLs of answers in our temporary files, by the names of the files
+        self.roots: list[str] = []  # folders among the inputs
         self.read: set[Path] = set()  # files that are read as something else, such as a map inside a site
-        self._hinted: set[str] = set()
+        self._hinted: set[str] = set()  # hints and notes
 
     @property
     def status(self) -> int:
@@ -162,7 +169,9 @@ class Report:
                 self._help(diagnostic)
         elif not self.quiet and (self.verbose or diagnostic.code not in _IN_TOTALS):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
-            if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
+            name = self.input or diagnostic.name
+            folder = self._folder(name) if diagnostic.code == "no-base" else ""
+            if count.add(name, diagnostic, folder, verbose=self.verbose):
                 self._print(str(diagnostic), diagnostic.code, count.level)
                 self._help(diagnostic)
 
@@ -187,8 +196,9 @@ class Report:
         self._help(difference)
 
     def note(self, code: str, text: str) -> None:
-        """Print a note about the run, unless `quiet`."""
-        if not self.quiet:
+        """Print a note about the run, once, unless `quiet`."""
+        if not self.quiet and text not in self._hinted:
+            self._hinted.add(text)
             self._print(printable.message(f"{code}: {text}"), code, NOTE)
 
     def _help(self, diagnostic: Diagnostic) -> None:
@@ -225,11 +235,24 @@ class Report:
             if len(count.hidden) == 1:
                 self._print(str(count.hidden[0]), code, count.level)
             elif more > 0:
-                text = f"{number(more, 'more input')} (--verbose lists all)"
-                self._print(f"{code}: {text}", code, count.level)
+                text = number(more, "more input")
+                if count.folders:
+                    kinds = _kinds(count.folders, "in other folders")
+                    text = f"no URL is known for {number(more, 'page')}: {kinds}"
+                self._print(f"{code}: {text} (--verbose lists all)", code, count.level)
             if more > 0:
+                self.hint(hints.use_canonical(count.canonical, self.roots))
                 self.hint(hints.SHARED.get(code))
         self.counts.clear()
+
+    def _folder(self, name: str) -> str:
+        """Return the top folder of a file where a folder is an input, for example `in b/` for `a/b/c/d.html`; or ""."""
+        for above in (f"{root.rstrip('/' + os.sep)}{os.sep}" for root in self.roots):
+            if name.startswith(above):
+                folder, slash, _ = name[len(above) :].replace(os.sep, "/").partition("/")
+                root = "" if len(self.roots) == 1 else above
+                return f"in {root}{folder}/" if slash else f"in {root or './'}"
+        return f"in {os.path.dirname(name)}/" if self.roots else ""  # noqa: PTH120 - as it was given
 
     def took(self, seconds: float) -> None:
         """Print once, in a long run (`LONG`) of interpreted code, how absolve gets faster."""
@@ -285,7 +308,6 @@ class Report:
     def knows(self, text: str | None) -> bool:
         """Return whether a text is about a full disk or memory, and such a text was printed for an input."""
         return self._is_full and not self.verbose and text in _FULL
-
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
@@ -349,15 +371,21 @@ _RECORDED: Final = 3  # URLs that pages record
 
 
 class Table(NamedTuple):
-    """A table that the user names (--url-map, --remap @FILE): the line of each row by its key, and the used keys."""
+    """A table that the user names (--url-map, --remap @FILE), or an option: its rows by their keys, and the used keys.
+
+    A row is the number of a line, or the value of an option.
+    """
 
     name: str
     noun: str
-    lines: Mapping[Any, int]
+    rows: Mapping[Any, int | str]
     met: set[Any]
 
-    def unmet(self) -> list[int]:
-        return [line for key, line in self.lines.items() if key not in self.met]
+    def unmet(self) -> Iterator[Diagnostic]:
+        """Yield a diagnostic for each unused row."""
+        for row in (row for key, row in self.rows.items() if key not in self.met):
+            text = f"this row met no {self.noun}" if isinstance(row, int) else f"no {self.noun} matches {row!r}"
+            yield Diagnostic(UNMET, text, self.name, row if isinstance(row, int) else None)
 
 
 class FoundGlobs(Globs):
@@ -459,9 +487,9 @@ class Totals:
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
             found.append(f"{mentions} of {self._old_hosts()} outside links left: {_places(self.mentions)}")
-        tables = ((table, table.unmet()) for table in self.tables)
+        tables = ((table, [one.line for one in table.unmet() if one.line is not None]) for table in self.tables)
         return found + [
-            f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"
+            f"{len(unmet):,} of {number(len(table.rows), 'row')} of {printable.printable(table.name)}"
             f" met no {table.noun} ({_lines(unmet)})"
             for table, unmet in tables
             if unmet
@@ -471,12 +499,6 @@ class Totals:
         if len(self.hosts) > 1:
             return f"{len(self.hosts):,} old hosts"
         return printable.printable(next(iter(self.hosts)))
-
-    def unmet(self) -> Iterator[Diagnostic]:
-        """Yield a diagnostic for each unused row of a table."""
-        for table in self.tables:
-            for line in table.unmet():
-                yield Diagnostic("unmet", f"this row met no {table.noun}", table.name, line)
 
 
 def _lines(numbers: Sequence[int]) -> str:
@@ -488,10 +510,10 @@ def _places(mentions: Counter[str]) -> str:
     return _kinds(Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in mentions.items()}))
 
 
-def _kinds(counts: Counter[str]) -> str:
+def _kinds(counts: Counter[str], rest: str = "of other kinds") -> str:
     kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_KINDS)]
     others = counts.total() - sum(count for _, count in counts.most_common(_KINDS))
-    return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
+    return ", ".join(kinds + ([f"{others:,} {rest}"] if others else []))
 
 
 def links_text(totals: Totals) -> str:

@@ -26,7 +26,7 @@ from absolve.run import buckets, folders, inputs, leftovers, outputs, plan
 from absolve.run.load import walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, Publisher, RewriteOptions
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, Mentioned, StdoutBytes, counted, guarded
+from absolve.run.results import SELECTED, BytesRead, ChangeCounts, LogRows, Mentioned, StdoutBytes, counted, guarded
 from absolve.run.rewrite_task import Written, date, document_results, new_bytes, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
@@ -120,6 +120,8 @@ def _run(
             _write_log(to.log, changes)
         for _ in changes:
             pass
+    if SELECTED not in report.totals.rules and not options.resume and (selecting := policies.selecting(options)):
+        report.note("empty-selection", f"no link is selected by {selecting}")
 
 
 def published(

@@ -23,6 +23,7 @@ UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
 READ_APART: Final = "read-apart"  # of documents that keep absolute links by design
 RECORDED: Final = "recorded-url"  # of pages for which --url of their folder does not count
+UNMET: Final = "unmet"  # of options, patterns and rows of tables
 # Codes of actions and omissions by design, which need nothing from the user.
 NOTES: Final = frozenset(
     "assumed-url host-folders interrupted left-out not-read of-saver old-host own-map read-apart recorded-url"

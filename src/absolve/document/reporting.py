@@ -11,9 +11,10 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import RECORDED, Diagnostic, DiagnosticWarning, in_short
-from absolve.core.model import REDIRECTED, RETRIEVAL
+from absolve.core.model import REDIRECTED, RETRIEVAL, Link
 from absolve.document.base_layers import ASSUMED, FILE_PATH, GIVEN_FOR_ALL, HOST_FOLDER
 from absolve.document.diagnostics import base_too_long, outside
+from absolve.document.resolved import Resolved
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
 from absolve.urls.base import PLACEHOLDER, TOO_LONG, found_as, is_useless
@@ -100,7 +101,7 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
             yield Diagnostic(PLACEHOLDER, text, entity.name, claim.line)
     may_lack = not is_known(base) or entity.bases.before is not None
     if may_lack and any(with_relative(entity, lambda base: not is_known(base))):
-        text = f"no base URL is known: relative links are left unchanged ({advice})"
+        text = f"no base URL is known: relative links are left unchanged ({advice}){names_itself(entity)}"
         yield Diagnostic("no-base", text, entity.name)
     reason = entity.folder() if not base.url.endswith("/") else None
     if reason is not None and any(with_relative(entity, lambda one: one is base, "#/?")):
@@ -109,6 +110,19 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
     for useless in dict.fromkeys(with_relative(entity, _is_useless) if entity.has_useless else ()):
         text = f"{useless.source}: {in_short(useless.url)!r} resolves no relative link: they are left unchanged"
         yield Diagnostic("unsuitable-base", text, entity.name)
+
+
+NAMES_ITSELF: Final = "; its canonical link is "
+
+
+def names_itself(entity: Entity) -> str:
+    """Return the end of a message about a page without a URL, as `; its canonical link is http://h/a`; or ""."""
+    for event in entity.events if entity.media_type == registry.HTML else ():
+        if type(event) is Link and event.place.element == "link" and event.place.kind == "navigation":
+            link = Resolved(entity, event)
+            if "canonical" in link.rel.lower().split() and (link.target or "").startswith("http"):
+                return f"{NAMES_ITSELF}{in_short(link.reference)}"
+    return ""
 
 
 # Sources of retrieval URLs that no page records.

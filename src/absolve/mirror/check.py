@@ -7,14 +7,18 @@ without a map (of wget, HTTrack, a browser) gets all checks that need no map.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 from collections import defaultdict
 from contextlib import closing
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from absolve.core import model
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import Document, Layer
 from absolve.document.companions import SOURCES, fold, named_by
@@ -60,6 +64,8 @@ WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # co
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
 _SHOWN: Final = 200
+_NAMED: Final = 2  # targets of the faults that share a line
+_REMARK: Final = re.compile(r" leads to no file| is in this mirror, |: .* has no ", re.DOTALL)  # behind a target
 
 
 def _by_place(fault: Diagnostic) -> tuple[str, int, int]:
@@ -151,6 +157,20 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         for path in self._files:
             if path not in self._reached and path != INDEX_PAGE:
                 yield Diagnostic(UNREACHED, "no link leads here", path)
+
+    def causes(self, faults: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """Yield one fault for each page and code, for example `3 links to missing files: 'x', 'y' and 1 more`."""
+        for path, of_page in groupby(faults, attrgetter("name")):
+            by_code: dict[str, list[Diagnostic]] = defaultdict(list)
+            for fault in of_page:
+                by_code[fault.code].append(fault)
+            is_unknown = path in self._known and self._known[path].url.startswith(model.PACKAGE_ROOT)
+            why = " (no URL is known for the page)" if is_unknown else ""
+            for code, same in by_code.items():
+                named = list(dict.fromkeys(_REMARK.split(fault.text)[0] for fault in same))
+                more = f" and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+                text = f"{words.count_faults(code, len(same))}{why}: {', '.join(named[:_NAMED])}{more}"
+                yield same[0] if len(same) == 1 else Diagnostic(code, text, path)
 
     # --- names ------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.companions import escaped, fold, named_by, pages_around, saver_of
-from absolve.document.reporting import differing
+from absolve.document.reporting import differing, names_itself
 from absolve.document.walk import walk
 from absolve.formats import registry, sniffing
 from absolve.mirror import browsers
@@ -245,7 +245,7 @@ class FilesReader:
         own = entity.bases.own.url
         doubts = differing(entity) if input_.shares else []
         if not entity.bases.base.url and _has_rooted(entity):
-            doubts.append(Diagnostic("no-base", _NO_BASE, input_.name))
+            doubts.append(Diagnostic("no-base", f"{_NO_BASE}{names_itself(entity)}", input_.name))
         return own or None, media_type, doubts
 
     def _walked(self, input_: Input, document: Document) -> tuple[Entity, str]:

@@ -55,8 +55,8 @@ class Choice(NamedTuple):
     """The choice of captures.
 
     `at`: the newest capture not later than this date counts, else the oldest after it. `keep_errors`: error pages are
-    held, too, if there is nothing else. `globs` select documents by URL, and files also by path. `only` are the URLs
-    to hold among them; None for all.
+    held, too, if there is nothing else. `globs` select documents by URL, and files also by path; those that match one
+    are taken out of `unmet`. `only` are the URLs to hold among them; None for all.
     """
 
     at: str | None = None
@@ -64,12 +64,15 @@ class Choice(NamedTuple):
     same: Equivalences = Equivalences()
     globs: Globs = Globs()
     only: frozenset[str] | None = None
+    unmet: set[str] = set()  # noqa: RUF012 - of one run
 
     def wants(self, one: Captured) -> bool:
         """Return whether a capture is selected."""
         if self.only is not None and one.url not in self.only:
             return False
-        return self.globs == _ALL or self.globs.chosen(_names(one))
+        names = [] if self.globs == _ALL else [*_names(one)]
+        self.unmet.difference_update([glob for glob in self.unmet if Globs((glob,)).chosen(names)])
+        return self.globs == _ALL or self.globs.chosen(names)
 
     def holds(self, one: Captured) -> bool:
         """Return whether its URL gets a document by this capture."""

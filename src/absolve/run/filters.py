@@ -16,6 +16,7 @@ from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import NUMBERS, Columns
 from absolve.inventory.facts import KnownBases, RowFacts
 from absolve.rewriting.policy import absolute
+from absolve.run.results import SELECTED
 from absolve.urls.base import LOCATED, MOVES
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class _Only:
         self._entity: Entity | None = None
         self._ruled: dict[int, RowFacts] = {}  # by the identity of a context, which they hold
         self._known = KnownBases()
+        self.met: set[int] = set()  # SELECTED if a link was selected
 
     @property
     def inner(self) -> Policy:
@@ -107,6 +109,7 @@ class _Only:
         ruled.find(resolved.link, value, 0, len(value))
         if not self._selection.takes(resolved.kind, ruled.where, ruled.codes):
             return None
+        self.met.add(SELECTED)
         if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None
         return (self._policy if resolved.link.claim is None else self._claims)(resolved)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import OF_SAVER, Diagnostic, UsageError
+from absolve.core.errors import OF_SAVER, UNMET, Diagnostic, UsageError
 from absolve.document.companions import NODE_MODULES, SOURCES, keeper_of
 from absolve.formats import sniffing
 from absolve.run import leftovers
@@ -69,8 +69,16 @@ class Globs(NamedTuple):
         return not self.include or _matches(self.include, place)
 
     def unmet(self, place: str, left: set[str]) -> set[str]:
-        """Return the excluding globs among these that do not match a path."""
+        """Return the globs among these that do not match a path."""
         return {glob for glob in left if not _matched(glob, place)[-1]}
+
+    def report_unmet(self, left: set[str], notify: Notify) -> None:
+        """Report each of these globs with its option: it met nothing."""
+        for glob in (*self.include, *self.exclude):
+            if glob in left:
+                option = "--include" if glob in self.include else "--exclude"
+                whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
+                notify(Diagnostic(UNMET, f"no name matches {glob!r}{whole}", option))
 
     def reaches(self, place: str) -> bool:
         """Return whether a file is included and no folder above it is excluded."""
@@ -135,8 +143,8 @@ def files_in(
 
     A symbolic link is followed if its target is inside the root, or inside the folder `within` around it; a folder is
     entered by one link only, and not by a link inside it. Unreadable files, special files, dangling links, and files
-    that do not belong to the site are reported to `notify` and skipped. Globs that exclude a file are taken out of
-    `unmet`.
+    that do not belong to the site are reported to `notify` and skipped. Globs that include or exclude a file are taken
+    out of `unmet`.
     """
     real = os.path.realpath(within or root)
     if not leads_inside(root, real):
@@ -173,6 +181,8 @@ def files_in(
         elif wrong := _no_file(entry):
             notify(wrong)
         else:
+            if unmet and globs.include:
+                unmet &= globs.unmet(inside, unmet)
             yield entry.path, inside, names, held
 
 

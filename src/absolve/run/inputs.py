@@ -138,7 +138,7 @@ def named(
     other inputs the folder's name precedes. `notify` is called with a diagnostic for each skipped file. Unless
     `follow`, symbolic links in folders are skipped, and reported if they lead out of the folder.
     """
-    unmet = set(globs.exclude)
+    unmet = {*globs.include, *globs.exclude}
     for name in names:
         if is_url(name) and not (origins.by_ranges and buckets.is_web(name) and buckets.gives_ranges(name)):
             yield url_input(name, origins, alone=len(names) == 1)
@@ -156,10 +156,10 @@ def named(
                 yield below.input(path, place, above + place)._replace(root=name, around=around, held=held)
             below.report(name, notify)
             below.report_empty(name, notify, globs, alone=len(names) == 1)
-    if follow and all(map(folders.is_folder, names)):
-        for glob in filter(unmet.__contains__, globs.exclude):
-            whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
-            notify(Diagnostic("unused-exclude", f"no name matches {glob!r}{whole}", "--exclude"))
+    if unmet.issuperset(globs.include):  # no-input has named them
+        unmet -= set(globs.include)
+    if all(map(folders.is_folder, names)):
+        globs.report_unmet(unmet, notify)
 
 
 def alone(name: str, origins: Origins, *, shares: bool = False) -> Input:
@@ -445,7 +445,10 @@ def read_url_map(name: str) -> UrlMap:
     return found
 
 
-_URL_MAP: Final = {"path": "path file filename datei fichier name document input local", "url": "url uri address"}
+_URL_MAP: Final = {
+    "path": "path file filename datei fichier name document input local",
+    "url": "url uri address canonical",
+}
 
 
 def _roles(columns: Any) -> dict[str, Any]:

@@ -140,12 +140,15 @@ def rules_of(policy: Policy) -> Remapping | None:
 
 
 def met_by(policy: Policy) -> frozenset[int]:
-    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
-    if (rules := rules_of(policy)) is None:
-        return frozenset()
-    met = frozenset(rules.met)
-    rules.met.clear()
+    """Return the numbers of the rules of a policy that mapped a URL since the last call, and SELECTED."""
+    sets: list[set[int]] = [one.met for one in (rules_of(policy), policy) if one is not None and hasattr(one, "met")]
+    met = frozenset[int]().union(*sets)
+    for numbers in sets:
+        numbers.clear()
     return met
+
+
+SELECTED: Final = -1  # in the place of a rule: a link that --kind, --scope or --problem selects
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:
