@@ -75,7 +75,7 @@ def _run(asked: list[str], options: Options, report: Report) -> None:
         options.keep_errors,
         Equivalences.from_words(options.same),
         globs := intake.make_globs(options, report.totals),
-        unmet=set() if report.totals.globs else {*globs.include, *globs.exclude},
+        unmet={*globs.include, *globs.exclude},
     )
     reading = intake.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
