@@ -108,6 +108,14 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
     assert "C compiler" in reporting.INTERPRETED
 
 
+def test_alone_absolve_shows_three_first_steps_on_a_terminal_and_is_a_usage_error_elsewhere(absolve: Runner) -> None:
+    status, shown = in_terminal([sys.executable, "-m", "absolve"], {**os.environ, "TERM": "xterm"})
+    steps = re.findall(r"^  absolve (\w+)", shown, re.MULTILINE)
+    assert (status, steps, "error" in shown) == (0, ["rewrite", "check", "mirror"], False)
+    done = absolve()
+    assert (done.status, done.out, "missing: COMMAND" in done.err) == (2, b"", True)
+
+
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     code = "import sys; from absolve.cli import main, many; many.PATIENCE = many._BETWEEN = 0; sys.exit(main())"
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
