@@ -93,7 +93,7 @@ def test_a_long_run_reports_its_progress_every_few_seconds(absolve: Runner, site
     monkeypatch.setattr(many, "EVERY", 0.0)
     (site / "b.html").unlink()
     assert absolve("rewrite", "site", URL, "--in-place").err.splitlines()[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
-    assert absolve.summary.startswith("2 links in 2 documents changed; 0 stay; 0.0 MB in 0.")
+    assert absolve.summary.startswith("2 links in 2 documents changed; 0 left as is; 0.0 MB in 0.")
     assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
 
 
@@ -126,7 +126,7 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     assert re.search("3 (of 3 )?inputs, 0.0 MB, 1 failed", text)  # a thread counts the inputs meanwhile
     assert re.search(r"[0-9]/s", text)
     assert "unknown-media-type" in text
-    assert "absolve: 2 links in 2 documents changed; 0 stay; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
+    assert "absolve: 2 links in 2 documents changed; 0 left as is; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(100, "20 of 40 inputs, 0.0 MB, "), (40, "20/40 ")])
