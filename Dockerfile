@@ -14,7 +14,7 @@ COPY . .
 RUN python -m venv /opt/absolve \
     && sed -E '/^ +(--hash|#)/d; s/ \\$//' .ci/requirements/dev.txt >/tmp/versions.txt \
     && PIP_CONSTRAINT=/tmp/versions.txt PIP_BUILD_CONSTRAINT=/tmp/versions.txt \
-        /opt/absolve/bin/python -m pip install --no-cache-dir ".[xlsx]" \
+        /opt/absolve/bin/python -m pip install --no-cache-dir . \
     && /opt/absolve/bin/python .ci/smoke.py compiled
 
 FROM python:3.14-slim-trixie

@@ -209,9 +209,9 @@ repaired() { # the wheel as a release has it: repaired by auditwheel, installed 
     (cd "$scratch" && pure-environment/bin/python "$root/.ci/smoke.py" interpreted)
 }
 
-hook_and_action() { # as pre-commit and GitHub install them: the source with the extra, then their command
+hook_and_action() { # as pre-commit and GitHub install them: the source, then their command
     python3 -m venv "$scratch/hook"
-    ABSOLVE_PURE=1 "$scratch/hook/bin/python" -m pip install -q "$(echo "$scratch"/dist/*.tar.gz)[audit]"
+    ABSOLVE_PURE=1 "$scratch/hook/bin/python" -m pip install -q "$scratch"/dist/*.tar.gz
     PATH=$scratch/hook/bin:$PATH python .ci/hook_and_action.py
 }
 

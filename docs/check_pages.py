@@ -284,6 +284,7 @@ def types() -> Faults:
         "Never",
         "None",
         "PathLike",
+        "Sequence",
         "True",
         "False",
     }

@@ -41,21 +41,32 @@ def test_text_may_contain_lone_surrogates_and_charset_declarations_are_ignored_i
     assert absolve.rewrite(page, url="http://h/", charset="koi8-r").endswith("<a href='http://h/é'>")
 
 
+def test_links_are_a_sequence_that_a_loop_reads_row_by_row() -> None:
+    found = absolve.links("<a href=x><a href=y><a href=z>", url="http://h/", headers={"Link": "<w>; rel=next"})
+    assert next(iter(found)).reference == "w"
+    assert [row.reference for row in found] == [row.reference for row in found] == ["w", "x", "y", "z"]
+    assert (len(found), found[0].reference, found[-1].target) == (4, "w", "http://h/z")
+    assert [row.reference for row in found[1:3]] == ["x", "y"]
+    assert found[1] in found
+    assert list(found) == [*found]
+    assert (repr(found), len(absolve.links(b""))) == ("<absolve.links: 4 rows>", 0)
+
+
 def test_arguments_override_what_the_document_declares() -> None:
     document = Document(PAGE, url="http://other.example/", name="x.html")
     assert absolve.rewrite(document, url=URL) == DONE.encode()
     assert absolve.base(document).url == "http://other.example/"
     assert absolve.base(document, url=URL).url == URL
-    assert next(absolve.links(document, name="y.html")).document == "y.html"
+    assert absolve.links(document, name="y.html")[0].document == "y.html"
     sheet = Document(b"a{b:url(x)}", url=URL)
     assert absolve.rewrite(sheet, media_type="text/css") == b"a{b:url(http://doc.example/dir/x)}"
 
 
 def test_a_media_type_may_carry_a_charset() -> None:
     page = "<a href='п'>".encode("koi8-r")
-    row = next(absolve.links(page, media_type='Text/HTML; Charset="KOI8-R"'))
+    row = absolve.links(page, media_type='Text/HTML; Charset="KOI8-R"')[0]
     assert row.reference == "п"
-    assert next(absolve.links(page, media_type="text/html;charset=utf-8", charset="koi8-r")).reference == "п"
+    assert absolve.links(page, media_type="text/html;charset=utf-8", charset="koi8-r")[0].reference == "п"
 
 
 @pytest.mark.parametrize(("option", "value"), [

@@ -37,7 +37,7 @@ RANK = {
 # what it bought; one that made a room smaller lowers it.
 MOST = {
     "absolve": (204, 2),
-    "api": (295, 1),
+    "api": (315, 1),
     "arrow": (54, 1),
     "audit": (8_516, 30),
     "cli": (5_927, 21),
@@ -56,7 +56,7 @@ MOST = {
     "urls": (2_401, 13),
     "verifying": (2_230, 9),
 }
-MOST_TESTS = 47_509  # lines
+MOST_TESTS = 47_548  # lines
 MOST_C = 1_200  # lines of .pxd
 MOST_OPTIONS = 75  # on the command line
 

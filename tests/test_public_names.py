@@ -52,7 +52,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 MISSING = {
     "import absolve.arrow": ("pyarrow", "absolve[parquet]"), "import absolve.spark": ("pyspark", "absolve[spark]"),
     "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"), "from absolve.tables import duckdb": ("duckdb", "duckdb>=2.0.1"),
-    "from absolve.audit import load": ("duckdb", "duckdb>=2.0.1"), "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
+    "from absolve.audit import load": ("duckdb", "duckdb>=2.0.1"), "from absolve.tables import xlsx": ("openpyxl", "openpyxl"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "google-re2"),
     "from absolve.run import buckets; buckets.state('s3://b/x')": ("s3fs", "absolve[s3]"),
 }

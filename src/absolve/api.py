@@ -6,7 +6,9 @@ base URL (RFC 1808 section 3), or a list of diagnostics.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
 
 from absolve.core import arguments
@@ -20,7 +22,7 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.policy import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Never, Unpack
 
     from absolve.core.errors import Diagnostic
@@ -73,10 +75,8 @@ def rewrite(source: Source, *others: Never, policy: Policy | None = None, **opti
     A document whose tokenizing was ambiguous (none of 1,875 real pages is) is verified after the rewrite; DocumentError
     is raised unless that proves that only links change and each still has the same target.
     """
-    if others:
-        raise arguments.surplus(others[0], "absolve.rewrite()")
     notify = _notify(options) if options else None
-    document, settings = opened(source, options, "absolve.rewrite()")
+    document, settings = opened(source, options, "absolve.rewrite()", *others)
     policy = checked(policy) if policy is not None else None
     kept = _REWRITTEN if policy is None and settings is _UNCHANGED else settings
     entity = walk(document, kept, for_rewrite=policy is None)  # a policy is called for links that stay, too
@@ -132,18 +132,40 @@ def _once(policy: Policy) -> Policy:
     return asked
 
 
-def links(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[Row]:
-    """Return an iterator over the links of a document and of all documents inside it, in document order, one row each.
+def links(source: Source, *others: Never, **options: Unpack[Options]) -> Sequence[Row]:
+    """Return the links of a document and of all documents inside it, in document order, one row each.
 
-    Options and errors are as for `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
-    others) come first: their rows have the entity `header`, and places in it.
+    For example, `links('<a href="x">', url="http://h/")[0].target` is `"http://h/x"`. A loop makes one row at a time;
+    an index, a slice and `len` keep all rows. Options and errors are as for `rewrite`. With `headers`, links in header
+    fields (Link, Location, Refresh and others) come first: their rows have the entity `header`, and places in it.
     """
-    if others:
-        raise arguments.surplus(others[0], "absolve.links()")
-    entities = _walked(source, options, "absolve.links()")
-    if len(entities) == 1:
-        return rows(entities[0])
-    return (row for entity in entities for row in rows(entity))
+    return _Links(_walked(source, options, "absolve.links()", *others))
+
+
+class _Links(Sequence["Row"]):
+    """The rows of some entities: computed again by each loop, until an index or `len` keeps them."""
+
+    def __init__(self, entities: list[Entity]) -> None:
+        self._entities = entities
+
+    @cached_property
+    def _kept(self) -> list[Row]:
+        return [*iter(self)]
+
+    def __iter__(self) -> Iterator[Row]:
+        return chain.from_iterable(self._each())
+
+    def _each(self) -> Iterator[Iterable[Row]]:  # decides at the first row: list() takes an iterator, then calls len()
+        yield from [self._kept] if "_kept" in vars(self) else map(rows, self._entities)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._kept[index]
+
+    def __repr__(self) -> str:
+        return f"<absolve.links: {len(self)} rows>"
 
 
 def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[DocumentRow]:
@@ -152,18 +174,16 @@ def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Ite
     Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are as for
     `rewrite`.
     """
-    if others:
-        raise arguments.surplus(others[0], "absolve.documents()")
-    return (found.row for found in captured(source, **options))
+    return (found.row for found in captured(source, *others, **options))
 
 
-def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDocument]:
+def captured(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[CapturedDocument]:
     """Return an iterator over the same documents, each with its row, its bytes and its entity."""
     from absolve.inventory.documents import each, of_response  # load modules that links do not need
 
     choices: Any = options
     notify = _notify(choices)
-    document, settings = opened(source, choices, "absolve.documents()")
+    document, settings = opened(source, choices, "absolve.documents()", *others)
     settings = settings._replace(documents=True)  # facts about each, also those of its response
     entity = walk(document, settings)
     _report(entity, notify, bases=False)
@@ -196,9 +216,7 @@ def base(source: Source, *others: Never, **options: Unpack[Options]) -> BaseURL:
     For example, `base('<base href="a/">', url="http://h/").url` is `"http://h/a/"`. Options and errors are the same as
     for `rewrite`.
     """
-    if others:
-        raise arguments.surplus(others[0], "absolve.base()")
-    return _walked(source, options, "absolve.base()", bases=False)[-1].bases.base
+    return _walked(source, options, "absolve.base()", *others, bases=False)[-1].bases.base
 
 
 def verify(
@@ -227,10 +245,10 @@ def verify(
     return verifying.differences(entity, document, rewritten.data, policy)
 
 
-def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> list[Entity]:
+def _walked(source: Source, options: Any, call: str, *others: object, bases: bool = True) -> list[Entity]:
     """Return the entity of a document, and before it the entity of the header in which it came."""
     notify = _notify(options) if options else None
-    document, settings = opened(source, options, call)
+    document, settings = opened(source, options, call, *others)
     entity = walk(document, settings)
     if entity.may_be_reported():
         _report(entity, notify, bases=bases)
@@ -247,11 +265,13 @@ def _header(document: Document, settings: Settings) -> Entity | None:
     return response_header.entity_of(document, settings)
 
 
-def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document, Settings]:
+def opened(source: Source, options: dict[str, Any], call: str, *others: object) -> tuple[Document, Settings]:
     """Return the document and the settings for the arguments of the public function `call`.
 
-    Raise TypeError for unknown options and values of another type, UsageError for invalid values.
+    Raise TypeError for unknown options, `others` and values of another type, UsageError for invalid values.
     """
+    if others:
+        raise arguments.surplus(others[0], call)
     if options and not _OPTIONS.issuperset(options):
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)

@@ -147,7 +147,7 @@ def _reading(options: ClusterOptions) -> ReadOptions:
 
 
 def _inputs_of(names: Sequence[str], url: str | None, reported: list[Diagnostic]) -> Iterator[Input]:
-    return inputs.named(names, inputs.Origins(url), Globs(), reported.append)
+    return inputs.named(names, inputs.Origins(url, source="url="), Globs(), reported.append)
 
 
 def _as_tasks(spark: SparkSession, items: Sequence[Item]) -> DataFrame:

@@ -40,9 +40,9 @@ def test_causes_come_first_and_are_the_same_in_a_pipe(site: Path, monkeypatch: p
     arguments = ("site", "--url", NEW, "--old-url", OLD)
     shown = on_terminal(*arguments, columns=200)
     lines = [
-        "site/index.html:1:123: case: There in other letter case: https://new.example/A.html (1 link on 1 page); write: a.html",
+        "site/index.html:1:123: case: Wrong case: https://new.example/A.html (1 link on 1 page); write: a.html",
         "site/index.html:1:146: leftover: Still names the old site: http://old.example/a.html (1 link on 1 page); write: https://new.example/a.html",
-        "site/index.html:1:99: broken: Not there: https://new.example/no.html (1 link on 1 page)",
+        "site/index.html:1:99: broken: Missing: https://new.example/no.html (1 link on 1 page)",
     ]
     assert set(lines) <= set(shown.splitlines()[:4])
     assert "orphan: No link and no sitemap leads to the page. (1 page)\n\n" in shown
@@ -73,10 +73,10 @@ def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path:
     names = [f"no{number}.html" for number in range(audit.MOST_CAUSES + 2)]
     site = written(tmp_path / "site", {"index.html": links(*["gone.html"] * 300, *names)})
     shown, _ = printed(capsys, site, "--url", NEW)
-    assert "Not there: https://new.example/gone.html (300 links on 1 page)" in shown.splitlines()[0]
+    assert "Missing: https://new.example/gone.html (300 links on 1 page)" in shown.splitlines()[0]
     assert "Each finding: -o report.html, or -f jsonl\n" in printed(capsys, site, "--url", NEW, "--ignore", "/no")[0]
     assert "\n3 more causes: -o report.html, or -f jsonl\n" in shown
-    assert shown.count(" broken: Not there: ") == audit.MOST_CAUSES
+    assert shown.count(" broken: Missing: ") == audit.MOST_CAUSES
 
 
 def test_another_output_takes_the_place_of_the_causes_and_what_was_repaired_is_not_listed(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +113,6 @@ def test_what_is_lost_comes_first_in_all_outputs_and_is_never_cut_off(tmp_path: 
     for shown in outputs:
         places = [shown.index(f"Lost: 2 URLs of /{one}/") for one in reversed(range(30))]
         assert places == sorted(places)
-        assert "Not there: " not in shown[: places[-1]]
+        assert "Missing: " not in shown[: places[-1]]
         assert f"{29 + 59} clicks" in shown
         assert re.search(r"\d requests|Requests", shown) is None

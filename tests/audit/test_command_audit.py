@@ -12,7 +12,7 @@ from absolve.cli import main
 def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
     out, _ = printed(capsys, site, "--url", NEW, status=1)
-    assert out.splitlines()[0].endswith("index.html:1:122: broken: Not there: https://new.example/no.html (1 link on 1 page)")
+    assert out.splitlines()[0].endswith("index.html:1:122: broken: Missing: https://new.example/no.html (1 link on 1 page)")
     assert [line.split() for line in out.splitlines()[2:]] == [["links", "broken", "1"], ["links", "ok", "1"]]
     out, _ = printed(capsys, site, "--url", NEW, "--ignore", "no.html", "--fail-on", "orphan, broken", status=0)
     assert [line.split() for line in out.splitlines()[-2:]] == [["links", "ignored", "1"], ["links", "ok", "1"]]
@@ -93,7 +93,7 @@ ADVICE: list[tuple[dict[str, str], list[str], list[str]]] = [  # more files, opt
             "warning: {0}/m.csv:2: map: this line cannot be read: it has no target: /b.html",
             "warning: {0}/m.csv: map: 2 more: the table rules of an output has all",
             "unmet: no name matches 'index': a glob is for a whole name, as '*index*'",
-            "broken: Not there: http://ext.example/gone (status 404) (1 link on 1 page)",
+            "broken: Missing: http://ext.example/gone (status 404) (1 link on 1 page)",
         ],
     ),
 ]  # fmt: skip

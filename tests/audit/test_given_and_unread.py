@@ -116,10 +116,10 @@ def test_a_rule_that_nothing_meets_is_judged(tmp_path: Path, capsys: pytest.Capt
     rules = written(tmp_path, {"m.csv": "/p,/q\n/q,/p\n/r,/about/\n/s,/r\n/t,/none\n/about/index.html,/r\n"}) / "m.csv"
     assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--map", str(rules)]) == 1
     out, err = capsys.readouterr()
-    places = [(1, "circle"), (2, "circle"), (4, "chain"), (5, "where nothing is"), (6, "has a file of this path")]
+    places = [(1, "loop"), (2, "loop"), (4, "chain"), (5, "where nothing is"), (6, "has a file of this path")]
     assert all(any(f"m.csv:{line}: " in text and word in text for text in err.splitlines()) for line, word in places)
     assert "m.csv:3" not in err
-    assert "; 1 rule of the map without effect (table rules)" in err
+    assert "; 1 redirect rule unused (table rules)" in err
     assert "rules  wrong-rule            5" in out
 
 

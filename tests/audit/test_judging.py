@@ -47,7 +47,7 @@ def test_a_rule_that_leads_nowhere_loses_the_url(tmp_path: Path) -> None:
     maps = {"m.csv": "/a.html,/never.html\n/b.html,/c.html\n/c.html,/b.html\n"}
     old = {"a.html": page(text(1)), "b.html": page(text(2))}
     done = audited(tmp_path, {"index.html": links("/a.html", "/b.html")}, old=old, maps=maps)
-    for name, line, title in (("a.html", 1, "A rule leads to nothing"), ("b.html", 2, "A rule leads in a circle")):
+    for name, line, title in (("a.html", 1, "Dead redirect"), ("b.html", 2, "Redirect loop")):
         row, place = done.url(name), f"{tmp_path / 'm.csv'}:{line}"
         assert (row["verdict"], row["cause"]) == ("lost", f"rule:{place}") == ("lost", done.link(f"/{name}")["cause"])
         (cause,) = [one for one in done.causes if one["cause"] == row["cause"]]

@@ -44,7 +44,7 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
     "plain": [
         (NEW + "A.HTML", ["has no file for {}", "There is: https://new.example/a.html, new/a.html", "Verdict case", "write a.html"]),
         (NEW + "a.html?x=1", ["with new/a.html (text/html), by query=ignore"]),
-        (NEW + "b.html#none", ["Its place #none is missing.", "Verdict fragment", "Cause: The page is there, the place in it is not"]),
+        (NEW + "b.html#none", ["Its place #none is missing.", "Verdict fragment", "Cause: The page is there, the anchor is missing"]),
         (NEW + "gone.html", ["No rule moves it.", "1 link leads there:", "Verdict broken: The target is not there."]),
         (NEW + "ring.html", ["_redirects:1: /ring.html /other-ring.html 301: redirects", "_redirects:2: ", "That is a circle.", "Verdict loop"]),
         (NEW + "one.html", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Server plain answers https://new.example/b.html with new/b.html", "Verdict chain", "Rule: "]),

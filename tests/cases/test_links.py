@@ -32,8 +32,8 @@ def listed(document: Any, keys: dict[str, Any], options: dict[str, Any]) -> tupl
     reported: list[str] = []
     rows = absolve.links(document, on_diagnostic=lambda found: reported.append(line(found)), **options)
     words = {*keys.get("of", "").split()}
-    rows = (row for row in rows if not words or {row.element, row.attribute, row.entity.rpartition("/")[2].partition("[")[0]} & words)
-    found = [" ".join(shown(getattr(row, name)) for name in keys["columns"].split()) for row in rows]
+    wanted = (row for row in rows if not words or {row.element, row.attribute, row.entity.rpartition("/")[2].partition("[")[0]} & words)
+    found = [" ".join(shown(getattr(row, name)) for name in keys["columns"].split()) for row in wanted]
     return found[-1:] if keys.get("last") else found, ", ".join(reported)
 
 

@@ -106,7 +106,7 @@ def test_in_place_another_hard_link_keeps_the_old_bytes(absolve: Runner, tmp_pat
 def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(absolve: Runner, jobs: str) -> None:
     for command in (["rewrite", "-o", "out"], ["rewrite", "--dry-run"], ["links"], ["links", "-f", "csv"]):
         absolve(command[0], "site", "--url", URL, *command[1:], jobs)
-        are = "kept unchanged" if command[0] == "rewrite" else "not read"
+        are = {"out": "copied as is", "--dry-run": "left as is"}.get(command[-1], "not read")
         assert f"; 3 files {are}: 1 .png, 1 .js, 1 of no known suffix;" in absolve.summary
     done = absolve("rewrite", "site", "-o", "out2", "--url", URL, "--verbose", jobs)
     assert f"note: {Path('site/a/i.png')}: not-read: .png: no kind that absolve reads" in done.err.splitlines()
@@ -119,7 +119,7 @@ def test_scripts_that_name_a_source_map_are_documents(absolve: Runner, tmp_path:
         (tmp_path / name).write_bytes(data)
     out = tmp_path.with_name("out-of-scripts")
     absolve("rewrite", tmp_path, "-o", out, "--url", URL, jobs)
-    assert absolve.summary == "no link changed: 1 in 1 document stays; 1 file kept unchanged: 1 .js"
+    assert absolve.summary == "no link changed: 1 in 1 document left as is; 1 file copied as is: 1 .js"
     assert {path.name: path.read_bytes() for path in out.iterdir()} == named
 
 

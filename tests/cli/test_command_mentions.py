@@ -43,4 +43,4 @@ def test_mentions_in_compressed_members_that_are_no_documents_are_counted(absolv
         for name, text in (FILES | {"a.html": '<a href="http://old.example/">'}).items():
             package.writestr(name, text)
     absolve("rewrite", tmp_path / "a.zip", "-o", tmp_path / "b.zip", *RULE)
-    assert "1 link in 1 document changed; 0 stay; 3 mentions of old.example outside links left: 2 in text, 1 in scripts" in absolve.summary
+    assert "1 link in 1 document changed; 0 left as is; 3 mentions of old.example outside links left: 2 in text, 1 in scripts" in absolve.summary

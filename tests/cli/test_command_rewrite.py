@@ -152,7 +152,7 @@ def test_companions_are_counted_in_the_last_line(absolve: Runner, tmp_path: Path
     page = tmp_path / "p.html"
     page.write_bytes(b"<!-- saved from url=(0018)http://h.example/p --><img src=p_files/a.png><a href=x>")
     assert absolve("rewrite", page).out.endswith(b"<img src=p_files/a.png><a href=http://h.example/x>")
-    assert absolve.summary.startswith("1 link in 1 document changed; 1 stays, 1 of them a companion")
+    assert absolve.summary.startswith("1 link in 1 document changed; 1 left as is, 1 of them to files saved with the page")
     assert absolve("links", page, "--problem", "companion").out.count(b"\n") == 1
 
 

@@ -100,7 +100,7 @@ def test_a_long_run_reports_its_progress_every_few_seconds(absolve: Runner, site
     monkeypatch.setattr(many, "EVERY", 0.0)
     (site / "b.html").unlink()
     assert absolve("rewrite", "site", URL, "--in-place").err.splitlines()[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
-    assert absolve.summary.startswith("2 links in 2 documents changed; 0 stay; 0.0 MB in 0.")
+    assert absolve.summary.startswith("2 links in 2 documents changed; 0 left as is; 0.0 MB in 0.")
     assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
 
 
@@ -115,6 +115,14 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
     assert "C compiler" in reporting.INTERPRETED
 
 
+def test_alone_absolve_shows_three_first_steps_on_a_terminal_and_is_a_usage_error_elsewhere(absolve: Runner) -> None:
+    status, shown = in_terminal([sys.executable, "-m", "absolve"], {**os.environ, "TERM": "xterm"})
+    steps = re.findall(r"^  absolve (\w+)", shown, re.MULTILINE)
+    assert (status, steps, "error" in shown) == (0, ["rewrite", "check", "mirror"], False)
+    done = absolve()
+    assert (done.status, done.out, "missing: COMMAND" in done.err) == (2, b"", True)
+
+
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     code = "import sys; from absolve.cli import main, many; many.PATIENCE = many._BETWEEN = 0; sys.exit(main())"
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
@@ -125,7 +133,7 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     assert re.search("3 (of 3 )?inputs, 0.0 MB, 1 failed", text)  # a thread counts the inputs meanwhile
     assert re.search(r"[0-9]/s", text)
     assert "unknown-media-type" in text
-    assert "absolve: 2 links in 2 documents changed; 0 stay; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
+    assert "absolve: 2 links in 2 documents changed; 0 left as is; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("columns", "shown"), [(100, "20 of 40 inputs, 0.0 MB, "), (40, "20/40 ")])

@@ -81,12 +81,12 @@ def without_time(summary: str) -> str:
 
 
 @pytest.mark.parametrize(("arguments", "summary"), [
-    (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
-    (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
-    (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
-    (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
-    (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
+    (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 left as is"),
+    (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 left as is"),
+    (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 left as is"),
+    (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would be left as is"),
+    (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document left as is"),
+    (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 left as is; 1 input failed (not in out)"),
     (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
     (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
     (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
@@ -103,7 +103,7 @@ def test_the_counts_of_an_archive_are_those_of_its_documents(absolve: Runner, jo
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     archive = FIXTURES / "journal.warc"
     absolve("rewrite", archive, FIXTURES / "saved-page.html", "-o", "out", jobs)
-    assert without_time(absolve.summary) == "37 links in 2 documents changed; 5 stay"
+    assert without_time(absolve.summary) == "37 links in 2 documents changed; 5 left as is"
     absolve("links", archive, archive, jobs)
     assert absolve.summary.startswith("6 links in ")
 
@@ -114,7 +114,7 @@ def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runne
     changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
     absolve("rewrite", *pages, URL, "-o", "out2")
     assert absolve.summary.startswith(f"{len(changes):,} link")
-    stay = int(re.search(r"; ([\d,]+) stay", absolve.summary)[1].replace(",", ""))  # type: ignore[index]
+    stay = int(re.search(r"; ([\d,]+) left", absolve.summary)[1].replace(",", ""))  # type: ignore[index]
     rows = [json.loads(line) for line in absolve("links", *pages, URL).lines]
     assert sum("data[" not in row["entity"] for row in rows) == len(changes) + stay  # what is in data: URLs is only listed
     places = {(row["document"], row["entity"], row["line"], row["column"], row["reference"]): row for row in rows}

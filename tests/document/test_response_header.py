@@ -50,7 +50,7 @@ def test_a_header_is_read_in_every_form(headers: Any) -> None:
     ({"Content-Type": "text/html"}, "Ð"),
 ])
 def test_the_content_type_gives_media_type_and_charset(headers: Any, reference: str) -> None:
-    row = next(absolve.links("<a href=п>".encode("koi8-r"), headers=headers, url=URL))
+    row = absolve.links("<a href=п>".encode("koi8-r"), headers=headers, url=URL)[0]
     assert row.reference == reference
     sheet = absolve.rewrite(b"a{b:url(x)}", headers={"Content-Type": "text/css"}, url=URL)
     assert sheet == b"a{b:url(http://h/d/x)}"

@@ -124,7 +124,7 @@ def test_urls_of_a_policy_have_the_same_limit(tmp_path: Path, limited: Callable[
     out, err = capfd.readouterr()
     assert out.encode() == path.read_bytes()
     warning = f"warning: {path}:1:10: too-long: links whose URLs would have more than 108 characters stay (max-url)\n"
-    assert err == f"{warning}absolve: no link changed: 3 in 1 document stay\n"
+    assert err == f"{warning}absolve: no link changed: 3 in 1 document left as is\n"
 
 
 def test_trees_have_the_same_limits() -> None:

@@ -52,7 +52,7 @@ def test_a_page_without_links_has_a_row_also_without_a_known_url() -> None:
     assert (row.url, row.url_source, row.base, row.base_layer) == (None, None, "http://b/", "embedded")
     (row,) = documents(b"<p>", name="p.html", url="http://h/p")
     assert row == (
-        *("p.html", "", "http://h/p", "--url", None, None, "text/html", "utf-8", 3, sha256(b"<p>"), None),
+        *("p.html", "", "http://h/p", "url=", None, None, "text/html", "utf-8", 3, sha256(b"<p>"), None),
         *(None, None, None, "http://h/p", "retrieval", 0, [], [], []),
     )
 

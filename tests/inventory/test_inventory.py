@@ -34,7 +34,7 @@ def test_the_columns_have_the_documented_names_and_order() -> None:
         " target scope problems".split()
     ) == COLUMNS
     assert row("<p>\n<a rel=up href=' x '>t</a>", name="p.html") == (
-        *("p.html", "", 2, 18, 21, 22, "a", "href", "navigation", "up", "t", "x", URL, "retrieval", "--url"),
+        *("p.html", "", 2, 18, 21, 22, "a", "href", "navigation", "up", "t", "x", URL, "retrieval", "url="),
         *("http://doc.example/dir/x", "internal", ["whitespace"]),
     )
 

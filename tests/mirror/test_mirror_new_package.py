@@ -57,7 +57,7 @@ def test_a_package_that_is_no_zip_is_mirrored_verified_and_audited(tmp_path: Pat
     command = [sys.executable, str(tmp_path / "pile.py"), *(one.replace("@", f"{tmp_path}/") for one in commands)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert [line for line in done.stdout.splitlines() if len(line) == 1] == ["0", "0", "0", "0", "1"], done.stderr
-    assert "Not there: http://localhost/gone.html" in done.stdout
+    assert "Missing: http://localhost/gone.html" in done.stdout
     names = ["b/page.html", "i.png", "index.html", "s.css"]
     assert sorted(tree(tmp_path / "m")) == [f"a.pile/{name}" for name in names]
     assert sorted(tree(tmp_path / "u")) == [f"h/x/{name}" for name in names]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import lxml.html
 import pytest
 import requests
 
@@ -310,4 +311,25 @@ def test_a_response_of_scrapy_gives_items() -> None:
 def test_something_else_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match="takes a response of httpx, requests, Scrapy or urllib"):
         absolve.document_of(wrong)
+
+
+@pytest.mark.parametrize("wrong", [
+    httpx.Request("GET", "http://h/"), requests.Request("GET", "http://h/"), requests.Request("POST", "http://h/", data=b"x").prepare(),
+    urllib.request.Request("http://h/"),
+], ids=lambda value: f"{type(value).__module__}.{type(value).__name__}")
+def test_a_request_is_a_type_error_that_asks_for_the_response(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="Request: pass its response"):
+        absolve.document_of(wrong)
+
+
+def test_base_source_names_the_argument_that_the_caller_wrote(tmp_path: Path) -> None:
+    page = tmp_path / "x.html"
+    page.write_text("<a href=y>")
+    for rows in (
+        absolve.links("<a href=y>", url="http://h/"), absolve.links(absolve.Document(b"<a href=y>", url="http://h/")),
+        absolve.walk_links(page, url="http://h/"), absolve.walk_links(tmp_path, url="http://h/"),
+        absolve.trees.links(lxml.html.fromstring("<a href=y>"), "http://h/"),
+    ):
+        assert [row.base_source for row in rows] == ["url="]
+    assert [row.base_source for row in absolve.walk_links(page, url_map={page: "http://h/"})] == ["url_map="]
 

@@ -48,7 +48,7 @@ def test_the_url_and_the_time_of_a_capture_are_in_the_url_of_the_archive() -> No
 def test_a_page_retrieved_from_an_archive_has_its_own_url(flag: str) -> None:
     url = f"https://web.archive.org/web/{TIME}{flag}/http://e.example/d/p.html"
     first, second, third = absolve.links(PAGE, url=url)
-    assert (first.target, first.base, first.base_source) == ("http://e.example/d/x", "http://e.example/d/p.html", "--url, at web.archive.org")
+    assert (first.target, first.base, first.base_source) == ("http://e.example/d/x", "http://e.example/d/p.html", "url=, at web.archive.org")
     kept = (f"http://e.example/web/{TIME}/http://o.example/y", "http://web.archive.org/web/1/http://z.example/")
     assert (second.target, third.target) == (kept if flag == "id_" else ("http://o.example/y", "http://z.example/"))
     (row,) = absolve.documents(PAGE, url=url)

@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 SEVERITIES: Final = (
     "Visitors or search engines meet an error",
-    "Leads by a detour, or elsewhere than before",
+    "Works, but not as intended",
     "To know: no reason to wait",
 )
 _TABLE: Final = {
@@ -93,7 +93,7 @@ _TABLE: Final = {
         ),
         "case": Verdict(
             "Letter case", "The target is there in other letter case.", "{reference} has other letter case",
-            repair="Write the name in the letter case of the file.", title="There in other letter case: ",
+            repair="Write the name in the letter case of the file.", title="Wrong case: ",
         ),
         "slash": Verdict(
             "Slash", "The target is there with or without the slash at its end.",
@@ -113,9 +113,9 @@ _TABLE: Final = {
             severity=1, title="Needs a full URL: ",
         ),
         "fragment": Verdict(
-            "Missing place", "The document is there, the place in it is not.",
+            "Missing place", "The document is there, the anchor is missing.",
             "the place that {reference} leads to is not there", repair="Restore the id, or change the fragment.",
-            severity=1, title="The page is there, the place in it is not: ",
+            severity=1, title="The page is there, the anchor is missing: ",
         ),
         "unsure": Verdict(
             "Unsure", "A server did not answer whether the target is there.",
@@ -188,7 +188,7 @@ _TABLE: Final = {
             repair="Correct the line: no link and no URL was judged by it.",
         ),
         "wrong-rule": Verdict(
-            "Wrong rule", "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
+            "Wrong rule", "A rule of the map never applies, is a loop, or leads to another rule or to nothing.",
             "{detail}: {reference}", repair="Correct the rule, or remove it.",
         ),
     },
@@ -238,7 +238,7 @@ def failing(words: str | None) -> frozenset[str]:
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 _RULE_SENTENCES: Final = {
-    "loop": "this rule leads in a circle (loop)",
+    "loop": "this rule is a redirect loop",
     "chain": "another rule moves the target of this one on (chain): --write-map joins them",
     "leads to http": "this rule leads to this site by http, which is https",
     "leads to nothing": "this rule moves a URL to where nothing is",

@@ -355,7 +355,7 @@ def cause_lines(connection: Any, how: Style, view: Screen, *, fixed: bool, hint:
 
 
 def _cause(cause: Cause, view: Screen) -> Iterator[str]:
-    """Yield a cause in one line, for example `page.html:3:9: broken: Not there: /x.html (2 links on 1 page)`."""
+    """Yield a cause in one line, for example `page.html:3:9: broken: Missing: /x.html (2 links on 1 page)`."""
     place = ":".join(str(part) for part in cause.place if part)
     found = "\n".join(_folded(f"{f'{place}: ' if place else ''}{cause.verdict}: {cause_message(cause)}", view))
     yield found.replace(f"{cause.verdict}:", f"{view.paint(cause.verdict, _STYLES[cause.level])}:", 1)
@@ -413,7 +413,7 @@ def ending(connection: Any, how: Style, report: Report, options: Options, wrote:
     if mentions:
         parts.append(f"{number(mentions, 'mention')} of the old host outside links (table mentions)")
     if idle:
-        parts.append(f"{number(idle, 'rule')} of the map without effect (table rules)")
+        parts.append(f"{number(idle, 'redirect rule')} unused (table rules)")
     if report.failures:
         parts.append(f"{number(len(report.failures), 'input')} failed")
     report.totals.files.update(report.skipped)

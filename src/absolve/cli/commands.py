@@ -107,7 +107,7 @@ examples:
   absolve base page.html -f json | jq -r '.[].base'""",
     ),
     "mirror": Command(
-        "make a copy of a capture that works without a network",
+        "make an offline copy of saved pages, a crawl or a URL",
         "mirror:run",
         """\
 examples:

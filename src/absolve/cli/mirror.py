@@ -161,7 +161,7 @@ def _missing(working: maps.Working, name: str) -> int:
 def _summary(working: maps.Working, aside: list[str], options: Options, report: Report) -> None:
     if options.quiet or (output := options.output) is None:
         return
-    report.totals.unread_are = "held unchanged"
+    report.totals.unread_are = "copied as is"
     name = "standard output" if output == outputs.STDOUT else printable.printable(output)
     is_folder_ = not making.is_zip(output) and not buckets.is_bucket(output) and packing.form_of(output) is None
     entry = Path(output) / INDEX_PAGE

@@ -272,8 +272,7 @@ def short(parser: Parser) -> str:
     formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
     formatter.add_text(parser.description)
     formatter.add_usage(None, parser.positionals(), [])
-    examples = _examples(parser.epilog or "")
-    formatter.add_text(examples)
+    formatter.add_text(_examples(parser.epilog or ""))
     subcommands = [action for action in parser.positionals() if action.nargs == "A..."]
     for title, actions in (("commands", subcommands), ("options used most", most_used(parser))):
         formatter.start_section(title)
@@ -304,12 +303,16 @@ Fix, list and check the links in saved pages, web archives and whole sites,
 without touching another byte. For every link it shows which base URL applies,
 and why (RFC 1808)."""
 
-_EPILOG = """\
+_FIRST = """\
+  absolve rewrite page.html -o absolute.html       # make the links of a saved page absolute
+  absolve check site/                              # check a folder, or https://site.example/
+  absolve mirror https://site.example/ -o copy/    # make an offline copy
+"""
+FIRST_STEPS = f"{_DESCRIPTION}\n\nthree first steps:\n{_FIRST}\nabsolve -h lists all commands."
+
+_EPILOG = f"""\
 examples:
-  absolve rewrite page.html --url http://example.com/page.html > absolute.html
-  absolve links page.html -o links.csv
-  absolve mirror crawl.warc.gz -o mirror/
-  absolve check site/
+{_FIRST}  absolve links page.html -o links.csv
   absolve rewrite --in-place --backup .orig saved/*.html
   absolve base page.html
 
@@ -348,18 +351,16 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
     return whole
 
 
-def help_(options: Options, report: Report) -> None:
+def help_(options: Options, _: Report) -> None:
     """Print the help of the whole command line, or of one command."""
-    del report  # no input, so no diagnostics
     whole = parser(() if options.about is None else (options.about,))
     print((whole if options.about is None else whole.commands[options.about]).format_help(), end="")
 
 
-def completion(options: Options, report: Report) -> None:
+def completion(options: Options, _: Report) -> None:
     """Print the script that completes words for a shell."""
     import shtab
 
-    del report  # no input, so no diagnostics
     whole = parser()
     for command in whole.commands.values():
         for action, row in command.rows.items():

@@ -526,11 +526,11 @@ def links_text(totals: Totals) -> str:
 
 
 def changes_text(totals: Totals, *, written: bool = True) -> str:
-    """Return the counts of a rewrite, for example `34 links in 1 document changed; 5 stay`."""
+    """Return the counts of a rewrite, for example `34 links in 1 document changed; 5 left as is`."""
     stays = totals.links - totals.changed
-    change, stay = ("changed", "stays" if stays == 1 else "stay") if written else ("would change", "would stay")
+    change, stay = ("changed", "left as is") if written else ("would change", "would be left as is")
     if totals.companions:  # kept because they lead to files that were saved with their document
-        stay += f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
+        stay += f", {totals.companions:,} of them to files saved with the page"
     mentions = ""
     if totals.mentioned:
         count = number(totals.mentioned.total(), "mention")

@@ -107,7 +107,7 @@ def _run(
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with the state of the run and a log."""
-    report.totals.unread_are = "kept unchanged"
+    report.totals.unread_are = "copied as is" if options.writes and not options.in_place else "left as is"
     if to.path is not None and to.several:
         report.totals.failed_are = f" (not in {printable.printable(to.path)})"
     summed = partial(changes_text, written=options.writes)

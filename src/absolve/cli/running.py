@@ -16,7 +16,7 @@ from absolve.cli import configuration, terminal
 from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
 from absolve.cli.option_table import Options
-from absolve.cli.parsing import parser
+from absolve.cli.parsing import FIRST_STEPS, parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
 from absolve.core.errors import OUT_OF_MEMORY, Diagnostic, UsageError, fault, is_out_of_memory
@@ -93,7 +93,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             terminal.say(painted(ERROR, message, code))
         _abandon_stdout()
         if alone:
-            sys.unraisablehook = _ignore  # generators of a library fail again when they are freed
+            sys.unraisablehook = lambda _: None  # generators of a library fail again when they are freed
         return FAILED
     return status
 
@@ -104,12 +104,11 @@ def _raised_nowhere(found: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(found)
 
 
-def _ignore(_: object) -> None:
-    """Print nothing."""
-
-
 def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
     """Run the command to its end, and return the exit status. Raise OSError if an output cannot be written."""
+    if not arguments and terminal.is_terminal(sys.stdout):
+        print(FIRST_STEPS)
+        return 0
     try:
         whole = parser(arguments[:1])
         if alone:

@@ -43,11 +43,11 @@ def data_of(value: Any, call: str) -> bytes | str:
     try:
         view = memoryview(value)
     except TypeError:
-        raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {_kind(value)}: {_hint(value)}") from None
+        raise TypeError(f"{call} takes bytes, str or an absolve.Document, not {kind(value)}: {_hint(value)}") from None
     with view:
         if view.itemsize != 1 or view.ndim != 1:
             shape = f"of {view.ndim} dimensions, of items of {view.itemsize} bytes"
-            raise TypeError(f"{call} takes bytes, not {_kind(value)} {shape}: pass the bytes that are meant")
+            raise TypeError(f"{call} takes bytes, not {kind(value)} {shape}: pass the bytes that are meant")
         return view.tobytes()
 
 
@@ -65,7 +65,7 @@ def text_of(value: Any, option: str) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     hint = f": decode it, e.g. {option}.decode('ascii')" if isinstance(value, (bytes, bytearray, memoryview)) else ""
-    raise TypeError(f"{option} must be a str, not {_kind(value)}{hint}")
+    raise TypeError(f"{option} must be a str, not {kind(value)}{hint}")
 
 
 def name_of(value: Any) -> str:
@@ -86,9 +86,9 @@ def url_of(value: Any, option: str = "url") -> str:
     if is_url(value):
         return str.__str__(str(value))
     if isinstance(value, os.PathLike):
-        raise TypeError(f"{option} must be a URL, not {_kind(value)}: the URL of a file is path.absolute().as_uri()")
+        raise TypeError(f"{option} must be a URL, not {kind(value)}: the URL of a file is path.absolute().as_uri()")
     if hasattr(type(value), "geturl"):
-        raise TypeError(f"{option} must be a str, not {_kind(value)}: pass {option}.geturl()")
+        raise TypeError(f"{option} must be a str, not {kind(value)}: pass {option}.geturl()")
     return text_of(value, option)
 
 
@@ -129,13 +129,13 @@ def flag_of(value: Any, option: str) -> bool:
 def check_notify(value: Any) -> None:
     """Raise TypeError unless `on_diagnostic` is callable, or None."""
     if value is not None and not callable(value):
-        raise TypeError(f"on_diagnostic must be a function that takes a Diagnostic, or None, not {_kind(value)}")
+        raise TypeError(f"on_diagnostic must be a function that takes a Diagnostic, or None, not {kind(value)}")
 
 
 def check_policy(value: Any) -> None:
     """Raise TypeError unless the policy is callable."""
     if not callable(value):
-        raise TypeError(f"policy must be a function that takes a link, or None, not {_kind(value)}")
+        raise TypeError(f"policy must be a function that takes a link, or None, not {kind(value)}")
 
 
 def target_of(value: Any, link: str) -> str:
@@ -143,7 +143,7 @@ def target_of(value: Any, link: str) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     hint = ": return str(url)" if is_url(value) else ""
-    raise TypeError(f"a policy returns a str or None, not {_kind(value)}, as this one did for {link}{hint}")
+    raise TypeError(f"a policy returns a str or None, not {kind(value)}, as this one did for {link}{hint}")
 
 
 def check_options(options: Iterable[str], known: Iterable[str], call: str, named: Iterable[str] = ()) -> None:
@@ -192,12 +192,12 @@ def _shown(value: object) -> str:
     return repr(value)[:_SHOWN]
 
 
-def _kind(value: object) -> str:
+def kind(value: object) -> str:
     """Return the qualified name of an object's class: for example, `int` for 1, or `pathlib.PosixPath`."""
-    kind = type(value)
-    if value is None or kind.__module__ == "builtins":
-        return "None" if value is None else kind.__qualname__
-    return f"{kind.__module__}.{kind.__qualname__}"
+    found = type(value)
+    if value is None or found.__module__ == "builtins":
+        return "None" if value is None else found.__qualname__
+    return f"{found.__module__}.{found.__qualname__}"
 
 
 # --- packages that can be called --------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class Reference(NamedTuple):
 class BaseClaim(NamedTuple):
     """A reference that a document, or its context, gives as its base URL, in one layer of section 3.
 
-    `source` names its origin ("base element", "Content-Base header", "--url"), `position` is its byte offset in the
+    `source` names its origin ("base element", "Content-Base header", "url="), `position` is its byte offset in the
     entity (None outside of one). `scope` is the enclosing claim where claims nest (`xml:base`); a scoped claim applies
     only to the links and parts that refer to it.
     """
@@ -447,7 +447,7 @@ class Document:
             charset = arguments.text_of(charset, "charset")
         self.charset = "utf-8" if self.is_text else charset
         self.url = url if url is None or type(url) is str else arguments.url_of(url)
-        self.url_source = "--url"
+        self.url_source = "url="
         self.claims = tuple(claims)
         self.before = before
         self.inside = ""

@@ -47,7 +47,7 @@ _PAGES: Final = frozenset({HTML, XML})
 HOST_FOLDER: Final = "host folder"  # the place of a file in a folder that is named as a host
 FILE_PATH: Final = "path of the file"  # as --url file: has it
 ASSUMED: Final = "assumed"  # in the place of --url, by an audit
-GIVEN_FOR_ALL: Final = frozenset({"--url", ASSUMED})  # sources of a URL that is one for several documents
+GIVEN_FOR_ALL: Final = frozenset({"--url", "url=", ASSUMED})  # sources of a URL that is one for several documents
 
 
 def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:

@@ -139,7 +139,7 @@ def differing(entity: Entity) -> list[Diagnostic]:
     line = first.line if first in entity.bases.own.chain else None
     if given.verdict not in _RULES:
         return [Diagnostic(RECORDED, f"the page records another URL, which rules {recorded}", entity.name, line)]
-    name = "--url" if given.base.source != ASSUMED else f"the assumed URL {in_short(given.base.reference)}"
+    name = given.base.source if given.base.source != ASSUMED else f"the assumed URL {in_short(given.base.reference)}"
     text = f"{name} overrules what the page records {recorded}"
     text += f", and so do {more:,} more in the same file" if more else ""
     return [Diagnostic("overruled", text, entity.name, line)]

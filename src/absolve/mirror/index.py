@@ -82,7 +82,7 @@ def page(working: Working, start: str | None = None) -> bytes:
         out += _more(len(pages) - len(order), PAGES)
     out += _opened(working)
     out += [*_missing(lacking), *_notes(working, "What does not work from a disk", words.LIMITS)]
-    out += [*_notes(working, "What was changed so that it works from a disk", words.CHANGES), _FOOT]
+    out += [*_notes(working, "Adjustments for offline use", words.CHANGES), _FOOT]
     out += _script(found, order) if len(pages) > 1 else []
     return "".join([*out, "</body></html>\n"]).encode("utf-8", "replace")
 
@@ -198,7 +198,7 @@ def _noted(working: Working) -> dict[str, int]:
 
 def _search(found: dict[str, str]) -> str:
     cut = sum(text.endswith(CUT) for text in found.values())
-    reach = f"Of {PAGES.counted(cut)} only the beginning of the text is searched." if cut else "All text is searched."
+    reach = f"Only the beginning of {cut:,} long page{'s' * (cut > 1)} is searched." if cut else "All text is searched."
     return _SEARCH.format(reach=reach)
 
 

@@ -121,13 +121,13 @@ ELSEWHERE: Final = Words(
     "These sites were not captured: such links lead to the web, as they did.",
 )
 
-CHANGED: Final = Words("change so that it works", "changes so that it works")
+CHANGED: Final = Words("adjustment for offline use", "adjustments for offline use")
 
 # Notes on what does not work from a disk,
 _LIMITS: Final = {
     "needs-server": Words(
-        "place needs a server",
-        "places need a server",
+        "feature needs a server",
+        "features need a server",
         "From a disk browsers run no module scripts, answer no fetch, and show no parts of another SVG file."
         " `absolve mirror --serve FOLDER` shows this copy from a server on your machine, where they work.",
     ),
@@ -169,7 +169,7 @@ _LIMITS: Final = {
         "The capture has only the beginning of these.",
     ),
 }
-# and on what was changed so that it works.
+# and on adjustments for offline use.
 _CHANGES: Final = {
     "base": Words(
         "base URL emptied", "base URLs emptied", "A base element would lead all links of its page to the web."

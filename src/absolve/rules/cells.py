@@ -468,7 +468,7 @@ def _read_workbook(name: str, data: bytes) -> Table:
     try:
         import openpyxl
     except ImportError as error:
-        raise MissingPackageError("a workbook needs openpyxl: pip install 'absolve[xlsx]'") from error
+        raise MissingPackageError("a workbook needs openpyxl: pip install openpyxl") from error
     import warnings
 
     _check(name, data)

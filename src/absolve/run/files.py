@@ -93,7 +93,7 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    job = Job(inputs.alone(name, inputs.Origins(url_of(choices, "url"))), target)
+    job = Job(inputs.alone(name, inputs.Origins(url_of(choices, "url"), source="url=")), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -149,7 +149,7 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     url = url_of(choices, "url")
     if has_folders and url is not None and set("?#") & set(url):
         raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
-    origins = inputs.Origins(url, _url_map(choices.get("url_map")))
+    origins = inputs.Origins(url, _url_map(choices.get("url_map")), source="url=")
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -206,11 +206,9 @@ def remap(rules: Rules, *, only_mapped: bool = False, mentions: bool = False) ->
 
 
 def _rule(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise TypeError(f"{_RULES}, not {in_short(repr(value))}")
-    rule = tuple(value)
+    rule = () if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if len(rule) not in {2, 3} or not all(isinstance(part, str) for part in rule):
-        raise TypeError(f"{_RULES}, not {in_short(repr(rule))}")
+        raise TypeError(f"{_RULES}, not {in_short(repr(rule or value))}")
     return rule
 
 
@@ -284,9 +282,8 @@ def _suffix(value: str | None, *, in_place: bool) -> str | None:
 def _reading(choices: dict[str, Any]) -> ReadOptions:
     """Return the options for reading. Raise UsageError or TypeError before any file is read."""
     chosen = {name: choices[name] for name in CHOICES if name in choices}
-    texts = {name: choices[name] for name in ("media_type", "charset") if choices.get(name) is not None}
-    for name, value in texts.items():
-        texts[name] = arguments.text_of(value, name)
+    given = {name: choices[name] for name in ("media_type", "charset") if choices.get(name) is not None}
+    texts: dict[str, Any] = {name: arguments.text_of(value, name) for name, value in given.items()}
     if "charset" in texts:
         charsets.by_label(texts["charset"])
     return ReadOptions(

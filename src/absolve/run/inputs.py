@@ -112,9 +112,9 @@ class Input(NamedTuple):
 class Origins(NamedTuple):
     """Retrieval URLs that the user gives.
 
-    `url` is the URL of a document, or of a folder's root; `by_path` has the URLs of single documents, by the `key` of
-    their path. A URL for several documents is for the ones that record none, unless they are a site there (`is_site`).
-    Keys of `by_path` that named an input are added to `met`.
+    `url`, given by the option or argument `source`, is the URL of a document, or of a folder's root; `by_path` has the
+    URLs of single documents, by the `key` of their path. A URL for several documents is for the ones that record none,
+    unless they are a site there (`is_site`). Keys of `by_path` that named an input are added to `met`.
     """
 
     url: str | None = None
@@ -122,6 +122,7 @@ class Origins(NamedTuple):
     is_site: bool = False
     met: set[str] | None = None
     by_ranges: bool = False
+    source: str = "--url"
 
 
 def key(path: str) -> str:
@@ -219,6 +220,7 @@ def url_input(url: str, origins: Origins, *, alone: bool = False) -> Input:
     return Input(name, place, asked=url)._replace(**_input_fields(name, claimed, origins))
 
 
+_URL_MAPS: Final = {"--url": "--url-map", "url=": "url_map="}
 _PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
 _OF_NAMES: Final = f"{PATH_CHARACTERS}?%"
 
@@ -304,12 +306,12 @@ def _input_fields(path: str, url: str | None, origins: Origins, *, shares: bool 
     if found in origins.by_path:
         if origins.met is not None:
             origins.met.add(found)
-        return {"url": origins.by_path[found], "url_source": "--url-map", "shares": shares}
+        return {"url": origins.by_path[found], "url_source": _URL_MAPS[origins.source], "shares": shares}
     if origins.url == FILE and not is_url(path):
         return {"claim": _path_claim(path), "shares": shares}
     if url is None or origins.is_site or not shares:
-        return {"url": url, "shares": shares}
-    return {"claim": retrieval_claim(url), "shares": shares}
+        return {"url": url, "url_source": origins.source, "shares": shares}
+    return {"claim": retrieval_claim(url, origins.source), "shares": shares}
 
 
 def _path_claim(path: str) -> BaseClaim | None:

@@ -284,15 +284,16 @@ def document_of(response: Response) -> Document:
 
     The body must be there and decoded, as these packages do by default. Raise TypeError for any other object.
     """
-    for attribute in ("content", "body", "read"):
+    status = getattr(response, "status_code", None) or getattr(response, "status", None)  # of Scrapy, urllib
+    is_request = status is None and (hasattr(response, "method") or hasattr(response, "get_method"))
+    for attribute in () if is_request else ("content", "body", "read"):
         if hasattr(response, attribute) and hasattr(response, "headers") and hasattr(response, "url"):
             found = getattr(response, attribute)
             url = arguments.url_of(response.url)
             data = arguments.data_of(found() if attribute == "read" else found, "absolve.document_of()")
-            status = getattr(response, "status_code", None) or getattr(response, "status", None)  # of Scrapy, urllib
             fields = response_header.text_of(response.headers, status if isinstance(status, int) else 0)
             return Document(data, name=url, url=url, headers=fields)
-    kind = f"{type(response).__module__}.{type(response).__qualname__}"
+    kind = arguments.kind(response) + ": pass its response" * is_request
     raise TypeError(f"absolve.document_of() takes a response of httpx, requests, Scrapy or urllib, not {kind}")
 
 

@@ -22,7 +22,7 @@ try:
     from openpyxl.utils import get_column_letter
     from openpyxl.writer.excel import ExcelWriter
 except ImportError as error:
-    raise MissingPackageError("XLSX needs openpyxl: pip install 'absolve[xlsx]'") from error
+    raise MissingPackageError("XLSX needs openpyxl: pip install openpyxl") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

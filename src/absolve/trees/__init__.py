@@ -117,7 +117,7 @@ def _entity(
     texts = {option: arguments.text_of(value, option) for option, value in words.items() if value is not None}
     settings = Settings(**arguments.choices_of(options, CHOICES)).checked()
     settings = settings._replace(data_urls=True) if call == "absolve.trees.links()" else settings
-    claim = retrieval_claim(arguments.url_of(url)) if url is not None else _own_claim(adapter.url(tree))
+    claim = retrieval_claim(arguments.url_of(url), "url=") if url is not None else _own_claim(adapter.url(tree))
     return read(adapter, tree, settings, _TreeOptions(claim, **texts, bases=bases))
 
 

@@ -87,9 +87,8 @@ SELECT cause, verdict, CASE
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
     WHEN verdict IN ('malformed', 'unresolved', 'placeholder', 'divergent', 'relative') THEN m.title || example.reference
     WHEN verdict <> 'broken' THEN m.title || coalesce(origin, example.reference)
-    WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
-    WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
-    WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example.reference)
+    WHEN rule IS NOT NULL THEN 'Dead redirect: ' || rule
+    WHEN targets = 1 THEN 'Missing: ' || coalesce(origin, example.reference)
     ELSE 'Leads nowhere from ' || pages || ' pages: ' || example.reference END AS title,
     links, pages, example.document AS example_document, example.line AS example_line, example."column" AS example_column,
     example.reference AS example_reference, final, fix, suggestion, rule
@@ -97,18 +96,18 @@ FROM of_links LEFT JOIN meanings m ON m.name = verdict
 UNION ALL
 SELECT cause, verdict, CASE
     WHEN cause = 'all-to-home' THEN 'A rule leads many pages to the home page: search engines take that for lost'
-    WHEN cause LIKE 'loop:%' THEN 'A rule leads in a circle: ' || rule
-    WHEN cause LIKE 'rule-to-nothing:%' THEN 'A rule leads to nothing: ' || rule
+    WHEN cause LIKE 'loop:%' THEN 'Redirect loop: ' || rule
+    WHEN cause LIKE 'rule-to-nothing:%' THEN 'Dead redirect: ' || rule
     WHEN cause LIKE 'wrong-page:%' THEN 'A rule leads to another page: ' || rule
     WHEN verdict = 'moved' THEN 'Moved, without a rule: ' || substr(cause, 7)
     WHEN verdict = 'replaced' THEN 'The URL is there, but holds something else: ' || url
-    ELSE 'Lost: ' || pages || CASE pages WHEN 1 THEN ' URL of ' ELSE ' URLs of ' END || substr(cause, 6) END,
+    ELSE 'Lost: ' || CASE pages WHEN 1 THEN url ELSE pages || ' URLs of ' || substr(cause, 6) END END,
     0, pages, url, NULL, NULL, NULL, elsewhere, NULL, near, rule
 FROM of_urls
 UNION ALL
 SELECT cause, verdict, CASE WHEN NOT starts_with(cause, 'rule:') THEN m.title
-    WHEN finding = 'loop' THEN 'A rule leads in a circle: ' || substr(cause, 6)
-    ELSE 'A rule leads to nothing: ' || substr(cause, 6) END,
+    WHEN finding = 'loop' THEN 'Redirect loop: ' || substr(cause, 6)
+    ELSE 'Dead redirect: ' || substr(cause, 6) END,
     coalesce(d.links, 0), coalesce(d.pages, r.pages), file, line, NULL, text, d.final, NULL, NULL,
     CASE WHEN r.pages = 1 THEN concat_ws(':', file, line) END
 FROM of_rules r LEFT JOIN of_dead d USING (cause) LEFT JOIN meanings m ON m.name = cause

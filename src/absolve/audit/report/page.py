@@ -284,7 +284,7 @@ _LISTINGS: Final = {
         "url, what",
     ),
     "rules": (
-        "Rules of the map without effect",
+        "Unused redirect rules",
         "No old URL needs them, or an earlier rule is the same.",
         {"Place": "concat_ws(':', file, line)", "Why": "finding", "Rule": "text"},
         WITHOUT_EFFECT,
