@@ -147,6 +147,7 @@ class _Links(Sequence["Row"]):
 
     def __init__(self, entities: list[Entity]) -> None:
         self._entities = entities
+        self._ready: list[Iterator[Row]] | None = [*map(rows, entities)]  # at once, for the error about too many rows
 
     @cached_property
     def _kept(self) -> list[Row]:
@@ -156,7 +157,8 @@ class _Links(Sequence["Row"]):
         return chain.from_iterable(self._each())
 
     def _each(self) -> Iterator[Iterable[Row]]:  # decides at the first row: list() takes an iterator, then calls len()
-        yield from [self._kept] if "_kept" in vars(self) else map(rows, self._entities)
+        ready, self._ready = self._ready, None
+        yield from [self._kept] if "_kept" in vars(self) else ready or map(rows, self._entities)
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -94,7 +94,7 @@ def test_what_a_document_says_is_text_and_cut(working: Working) -> None:
     assert "<img" not in html
     assert re.findall(r"[\0-\x09\x0b-\x1f\x7f-\x9f]", html) == []
     assert ">a\ufffd[2J\ufffd\ufffd</a>" in html
-    assert "Of 1 page only the beginning" in html
+    assert "Only the beginning of 1 long page is" in html
 
 
 def test_files_that_are_missing_are_apart_from_links_to_other_sites(working: Working) -> None:
@@ -118,7 +118,7 @@ def test_what_does_not_work_from_a_disk_is_in_words(working: Working) -> None:
     notes = ((3, 7, "form", "it is sent to http://h/<q>"), (1, 1, "base", "emptied"))
     html = shown(working, finished("http://h/", "h/index.html", notes=notes))
     assert "<h1>Mirror of h</h1>" in html
-    limits, _, changes = html.partition("<h2>What does not work from a disk</h2>")[2].partition("<h2>What was changed")
+    limits, _, changes = html.partition("<h2>What does not work from a disk</h2>")[2].partition("<h2>Adjustments for offline use")
     assert '<h3 id="form">1 form needs the web</h3>' in limits
     assert '<a href="h/index.html">h/index.html</a>, line 3: <bdi>it is sent to http://h/&lt;q&gt;</bdi>' in limits
     assert '<h3 id="base">1 base URL emptied</h3>' in changes
