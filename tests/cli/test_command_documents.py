@@ -30,7 +30,7 @@ def site(tmp_path: Path) -> Path:
 def test_json_lines_are_the_rows_of_the_library(absolve: Runner, site: Path) -> None:
     path = site / "p.html"
     done = absolve("documents", path, "--url", "http://h/p")
-    rows = [row._asdict() for row in library.documents(PAGE, name=str(path), url="http://h/p")]
+    rows = [{**row._asdict(), "url_source": "--url"} for row in library.documents(PAGE, name=str(path), url="http://h/p")]
     assert [json.loads(line) for line in done.lines] == rows
 
 

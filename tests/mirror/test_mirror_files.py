@@ -59,7 +59,7 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
         lacks = "1 missing file, 1 linked page not captured"
         assert f", {lacks}" in capsys.readouterr().err
         assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.png", "gone.html"]
-        assert main(["mirror", "--check", str(out)]) == 1
+        assert main(["mirror", "--check", str(out), "-v"]) == 1
         found = capsys.readouterr()
         assert found.out.count(": dead: ") == 3
         assert found.err.endswith(f": 3 links to missing files; {lacks}\n")

@@ -104,7 +104,7 @@ def test_what_a_browser_fetches_is_inert_or_reported_and_a_check_says_the_same(m
         assert {line for line, _, _ in severed[path]} == {2}, text
     assert {path for path in unsevered if "/s" not in path} == {f"h/r{number}.html" for number in range(len(SCRIPTS))}
     assert unsevered["h/r1.html"] == [(2, 1, "a script, whose requests are no links"), (2, 21, "a script that imports http://evil.test/")]
-    assert main(["mirror", "--check", str(mirror)]) == 0
+    assert main(["mirror", "--check", str(mirror), "-v"]) == 0
     printed = capsys.readouterr()
     assert printed.out.count(": unsevered: ") == sum(map(len, unsevered.values()))
     assert ": asked: " not in printed.out
@@ -126,7 +126,7 @@ def test_the_summary_counts_them_and_never_says_that_nothing_is_missing(text: st
 def test_a_link_that_asks_again_is_found_by_a_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert mirrored(tmp_path, "c.warc", page("http://h/", IMAGE.encode()), "--absent", "sever")[0] == 0
     (tmp_path / "m/h/index.html").write_text(f"<title>x</title>\n{frame(data('text/html', IMAGE))}<p style='background:url({U})'>", "utf-8")
-    assert main(["mirror", "--check", str(tmp_path / "m")]) == 1, "the digest is another"
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-v"]) == 1, "the digest is another"
     assert len(re.findall(r"index\.html:2:\d+: asked: http://evil", capsys.readouterr().out)) == 2
 
 
